@@ -1,5 +1,6 @@
 """What is left out where a package is not installed, how pages are marked, and where they write."""
 
+import doctest
 import os
 import re
 import sys
@@ -102,11 +103,21 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
 
 
+def names_before(page):
+    """What the examples name of the page from which this one goes on, if it says so in a comment."""
+    names = {}
+    if before := re.search(r"^<!-- goes on from (\S+) -->$", page.read_text(), re.MULTILINE):
+        for example in doctest.DocTestParser().get_examples((page.parent / before[1]).read_text()):
+            exec(example.source, names)
+    return names
+
+
 @pytest.fixture(autouse=True)
 def _folder_of_a_page(request):
     """Run the examples of a page in a folder of its own, so that files have short names there; close its figures."""
     if request.path.suffix == ".md":
         request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
+        request.node.dtest.globs.update(names_before(request.path))
     yield
     if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
         pyplot.close("all")

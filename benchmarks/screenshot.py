@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 from wmcc.demo import story
 
 PAGES = Path(__file__).parent.parent / "docs" / "understand"
+STREETS = "../tutorials/segmentation.md", "segmentation.md"
 WIDTH, HEIGHT, COLOURS = 960, 1390, 128
 GALLERY, LAND = 590, 1200
 """Heights of the pictures of a gallery, which begins with its legend, and of a map."""
@@ -38,10 +39,10 @@ def demo(folder: str) -> str:
     return page
 
 
-def report_of(page: str, last: str) -> str:
-    """Run the examples of a page up to the one that writes its report, and return the path of that."""
+def report_of(last: str, *pages: str) -> str:
+    """Run the examples of pages, one after the other, up to the one that writes a report, and return its path."""
     names: dict[str, object] = {}
-    for example in doctest.DocTestParser().get_examples((PAGES / page).read_text()):
+    for example in doctest.DocTestParser().get_examples("".join((PAGES / page).read_text() for page in pages)):
         if example.exc_msg is None:
             exec(example.source, names)
         if last in example.source:
@@ -57,8 +58,8 @@ def main() -> None:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for make, name, height, at in (
             (lambda: demo(folder), "../howto/report.png", HEIGHT, None),
-            (lambda: report_of("segmentation.md", "images=folders"), "segmentation-report.png", GALLERY, "ul.legend"),
-            (lambda: report_of("maps.md", "map=errors"), "maps/report.png", LAND, "h2:has-text('Where the map')"),
+            (lambda: report_of("images=folders", *STREETS), "segmentation-report.png", GALLERY, "ul.legend"),
+            (lambda: report_of("map=errors", "maps.md"), "maps/report.png", LAND, "h2:has-text('Where the map')"),
         ):
             if sys.argv[1:] and name not in sys.argv[1:]:
                 continue

@@ -129,7 +129,9 @@ EXPLAINED = {
     "start": "demo.",
     "reference/errors": "errors.",
     "reference/results": "results.",
-    "tutorials/probabilities": "best_threshold curve adapters.sklearn.scorer",
+    "tutorials/probabilities": "best_threshold curve",
+    "tutorials/segmentation": "image_scores adapters.torch.Tally adapters.torchmetrics.",
+    "howto/scikit-learn": "adapters.sklearn.",
     "coming-from": "adapters.sklearn.",
 }
 """Pages, and the names that they explain; a name that ends with a dot stands for all that begin with it."""

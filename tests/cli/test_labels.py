@@ -114,6 +114,16 @@ def test_both_sides_of_a_join_say_what_labels_are(folder):
     assert (data["labels"], data["void"]) == ([0, 1, 255], [255])
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(("labels", "keys"), [([1, 2], "12"), ([1.0, 2.0], "12"), (["1", "b"], "1b")])
+def test_names_of_classes_of_any_kind(folder, ending, labels, keys):
+    frame = pl.DataFrame({"label": [*labels, *labels], "pred": [*labels, labels[0], labels[0]]})
+    getattr(frame, f"write_{ending}")(folder / f"named.{ending}")
+    names = [word for key, name in zip(keys, ("field", "forest"), strict=True) for word in ("--names", f"{key}={name}")]
+    data = json.loads(run("tabulate", f"named.{ending}", *COLUMNS, *names, "-f", "json").stdout)
+    assert data["labels"] == ["field", "forest"]
+
+
 def test_sentences_name_options(folder):
     (folder / "na.csv").write_text("label,pred\na,a\nb,b\nN/A,b\n")
     warned = run("score", "na.csv", *COLUMNS).stderr

@@ -280,7 +280,6 @@ def test_stored_score_tables():
         (("threshold", DATA, *ONE, "--at-least", "recal=0.5"), "`at_least` is 'recal'; expected one of mcc"),
         (("threshold", DATA, *ONE, "--measure", "best"), "`measure` is 'best'"),
         (("tabulate", DATA, *ONE, "--thresholds", "0.1,high"), "--thresholds has 'high'; expected numbers"),
-        (("tabulate", DATA, *BOTH, "--thresholds", "0.1"), "several scores cannot yet be tabulated together with"),
         (("tabulate", DATA, *COLUMNS, "--pred", "pred", "--thresholds", "0.1"), "--thresholds needs --score"),
         (("score", "scores.json", "--thresholds", "0.1"), "--thresholds is for data files"),
         (("tabulate", DATA, *ONE, "--by", "region"), "--score and --by are both given"),
@@ -339,6 +338,13 @@ def test_scores_of_classes_are_for_python():
     scores = wmcc.tabulate(["a", "b", "c"], score=[[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4]])
     Path("classes.json").write_text(scores.to_json())
     assert "wmcc.results.ClassScores.from_json" in run("show", "classes.json", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("roc_auc", "`wmcc report --score` has it"), ("expected_gain", "gains are for Python")]
+)
+def test_measures_that_are_elsewhere(name, said):
+    assert said in run("threshold", DATA, *ONE, "--measure", name, code=2).stderr
 
 
 def test_rows_without_weight():

@@ -345,7 +345,7 @@ def test_a_weight_matrix_has_no_interval():
 def test_tables_of_groups_are_not_taken_for_one():
     t, p, w, group = made()
     tables = wmcc.tabulate(t, p, w, by=group)
-    for call in (wmcc.ecc, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose):
+    for call in (wmcc.interval, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose):
         hint = r"expected a Table; got a Tables\.[\s\S]*wmcc\.score\(tables\)[\s\S]*tables\[key\].*tables\.total\(\)"
         with pytest.raises(InputTypeError, match=hint):
             call(tables)

@@ -86,6 +86,17 @@ def test_code_that_is_not_run_names_what_there_is(page):
         check(code)
 
 
+def test_no_two_pages_have_the_same_code():
+    blocks = [
+        (page, {line.strip() for line in block.splitlines() if line.strip()})
+        for page, text in PAGES.items()
+        for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    ]
+    long = [(page, lines) for page, lines in blocks if len(lines) >= 10]
+    assert len(long) > 20
+    assert not [(a, b) for a, one in long for b, other in long if a < b and len(one & other) >= 10]
+
+
 def test_there_is_such_code():
     assert sum(len(shown(text)) for text in PAGES.values()) >= 100
 

@@ -132,6 +132,13 @@ def test_what_examples_import_from_wmcc_has_a_page(pages):
     assert used - known == {"wmcc.core.kernel.kernel"}  # by which one sees whether the kernel was compiled
 
 
+def test_each_metric_of_torchmetrics_leads_to_an_example(pages):
+    metrics = [name for name in pages if name.startswith("reference/api/wmcc.adapters.torchmetrics.")]
+    assert len(metrics) >= 12
+    for name in metrics:
+        assert "tutorials/segmentation.html" in {target(name, link)[0] for link in local(pages[name].links)}, name
+
+
 # ---- in a browser ------------------------------------------------------------------------------------------
 
 in_a_browser = [pytest.mark.browser, pytest.mark.skipif(FOUND is None, reason="no Chromium was found on this machine")]
@@ -301,6 +308,13 @@ def test_the_first_screen_has_the_table_of_questions(opened):
         "error",
     ):
         assert any(words in row for row in rows), words
+
+
+@browsing
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/tutorials").glob("*.md")), ids=lambda path: path.stem)
+def test_a_tutorial_is_two_screens_and_a_half_at_most(opened, path):
+    article = opened(f"tutorials/{path.stem}.html").locator("article")
+    assert article.evaluate("x => x.getBoundingClientRect().height") <= 2.5 * 900
 
 
 @browsing

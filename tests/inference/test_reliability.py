@@ -166,12 +166,12 @@ def test_uneven_clusters_leave_few_degrees_of_freedom():
         wmcc.tabulate(*data, cluster=np.minimum(np.arange(900) // 30, 6))
     )  # six of 30 rows, one of 720
     equal = wmcc.interval(wmcc.tabulate(*data, cluster=np.arange(900) // 30))
-    assert found.n_eff < 2
+    assert found.clusters_eff < 2
     assert found.problem
     uneven = wmcc.interval(
         wmcc.tabulate(*data, cluster=np.minimum(np.arange(900) // 30, 20))
     )  # twenty of 30 rows, one of 300
-    assert uneven.df <= uneven.n_eff - 1 < 9
+    assert uneven.df <= uneven.clusters_eff - 1 < 9
     assert equal.df <= 29
     assert equal.df > uneven.df
 

@@ -96,6 +96,8 @@ def test_clusters_of_one_row_are_rows(name, data):
     n, without = len(u), u / (1 - data.w / data.w.sum())
     assert found.se**2 == pytest.approx((without**2).sum() * (n - 1) / n, rel=1e-9)
     assert found.n_eff == pytest.approx(single.n_eff, rel=1e-9)
+    assert found.clusters_eff == pytest.approx(single.n_eff, rel=1e-9)
+    assert single.clusters_eff is None
     assert found.low <= found.value <= found.high
 
 
@@ -178,7 +180,8 @@ def test_rows_given_twice_are_one_cluster():
     rows = wmcc.interval(data.table)
     found = wmcc.interval(wmcc.tabulate(*twice, cluster=keys))
     assert found.se == pytest.approx(wmcc.interval(wmcc.tabulate(*data, cluster=np.arange(120))).se, rel=1e-9)
-    assert found.n_eff == pytest.approx(rows.n_eff, rel=1e-9)
+    assert found.clusters_eff == pytest.approx(rows.n_eff, rel=1e-9)
+    assert found.n_eff == pytest.approx(2 * rows.n_eff, rel=1e-9)
     assert wmcc.interval(twice.table).se == pytest.approx(rows.se / math.sqrt(2), rel=1e-9)
 
 
@@ -211,6 +214,7 @@ def test_resampled_rows_agree_with_the_table(name):
         assert other.se == pytest.approx(one.se, rel=0.12)
         assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=0.4 * one.se)
         assert (other.n, other.n_eff, other.clusters) == (one.n, pytest.approx(one.n_eff), one.clusters)
+        assert other.clusters_eff == (None if cluster is None else pytest.approx(one.clusters_eff))
     counts = wmcc.tabulate(data.t, data.p, np.array([1.0, 2.0, 3.0])[data.t])  # equal weights in a cell
     one, other = (wmcc.interval(counts, name, method=method) for method in ("fisher", "bootstrap"))
     assert other.se == pytest.approx(one.se, rel=0.12)

@@ -198,7 +198,8 @@ def test_the_page_has_a_figure_of_areas(tmp_path):
 
 @pytest.mark.parametrize(
     ("mapped", "area", "said"),
-    [(5, 10, "mapped 50 % less"), (30, 10, "mapped 200 % more"), (10, 10.01, "mapped the same"), (0, 0, ""),
+    [(5, 10, "mapped 50 % less"), (30, 10, "mapped 200 % more"), (10, 10.001, "mapped the same"),
+     (10, 10.03, "mapped 0.3 % less"), (0, 0, ""),
      (3, 0, "mapped, and none there")],
 )  # fmt: skip
 def test_how_a_mapped_area_compares(mapped, area, said):

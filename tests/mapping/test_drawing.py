@@ -16,7 +16,7 @@ from map_files import METRES, put
 
 import wmcc
 from wmcc.errors import InputError, InputTypeError, LabelError
-from wmcc.sources import scenes
+from wmcc.sources import raster_inputs
 from wmcc.sources.map_classes import map_classes
 
 FINE = {"crs": "EPSG:4326", "transform": (0.01, 0, 8.0, 0, -0.01, 60.0)}
@@ -89,7 +89,7 @@ def test_points_are_different_pixels_of_their_class(path, how):
 def test_the_sample_does_not_depend_on_windows(path, seed, window):
     expected = wmcc.draw_sample(path, PLAN, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scenes, "WINDOW", window)
+        patch.setattr(raster_inputs, "WINDOW", window)
         assert wmcc.draw_sample(path, PLAN, seed=seed) == expected
 
 

@@ -17,7 +17,7 @@ from wmcc.errors import InputError, InputTypeError, MapWarning, WmccError
 from wmcc.geo.canvas import Canvas, crs_title, ground
 from wmcc.mapping.error_map import ErrorMap, error_maps
 from wmcc.report.maps import thinned
-from wmcc.sources import scenes
+from wmcc.sources import raster_inputs
 from wmcc.sources.request import Request
 
 NAMES = {0: "field", 1: "forest", 2: "water"}
@@ -55,7 +55,7 @@ def same(found, share):
 @pytest.mark.parametrize(("shape", "size"), [((37, 53), 10), ((64, 64), 64), ((5, 400), 100), ((3, 3), 1)])
 @pytest.mark.parametrize("kind", ["arrays", "rasters"])
 def test_shares_are_those_of_all_pixels(tmp_path, monkeypatch, shape, size, kind):
-    monkeypatch.setattr(scenes, "WINDOW", 16 * 32)
+    monkeypatch.setattr(raster_inputs, "WINDOW", 16 * 32)
     truth, pred = labels(shape)
     truth[: shape[0] // 2, : shape[1] // 4] = 255
     if kind == "arrays":

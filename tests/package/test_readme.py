@@ -33,6 +33,14 @@ def test_its_pages_exist():
         assert (README.parent / page).exists(), page
 
 
+def test_it_says_where_the_paper_is_cited():
+    assert "how to cite\nwmcc, and the paper." in README.read_text()
+    cited = (ROOT / "CITATION.cff").read_text()
+    assert "references:" in cited
+    assert "Cortez" in cited
+    assert "Krishnamoorthy" in cited
+
+
 def test_its_install_lines_name_every_extra():
     with open(README.parent / "pyproject.toml", "rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]

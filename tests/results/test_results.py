@@ -3,6 +3,7 @@
 import inspect
 import io
 import re
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from wmcc.present.result import ENDINGS
 from wmcc.present.stored import Storable
 
 OPEN = {"measures", "intervals", "image_means", "ranges", "overall", "disagreement", "errors", "literal", "at_least"}
+OPEN |= {"alone", "of_truth"}
 """Fields that hold values by names that are not known beforehand."""
 
 TABLES = (wmcc.Table, wmcc.JointTable, wmcc.Tables, wmcc.results.ScoreTable, wmcc.results.ClassScores)
@@ -254,6 +256,21 @@ def test_latex_has_no_commands_of_labels(tmp_path):
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
 
 
+def test_effective_numbers_have_two_names():
+    truth, guess, w = np.arange(240) % 3, np.arange(240) // 2 % 3, np.arange(1.0, 241.0)
+    table = wmcc.tabulate(truth, guess, w, cluster=np.arange(240) // 10)
+    score = wmcc.score(table)
+    of_clusters = w.reshape(-1, 10).sum(axis=1)
+    for x in score.intervals.values():
+        assert x.n_eff == score.n_eff == table.n_eff
+        assert x.clusters_eff == pytest.approx(w.sum() ** 2 / (of_clusters**2).sum())
+    for k, c in enumerate(score.classes):
+        own = score.class_intervals["recall"][k]
+        assert own.n_eff == pytest.approx(c.n_eff)
+        assert own.clusters_eff <= own.clusters == 24
+    assert wmcc.score(wmcc.tabulate(truth, guess, w)).intervals["ecc"].clusters_eff is None
+
+
 # ---- decimals ----------------------------------------------------------------------------------------------
 
 
@@ -362,7 +379,7 @@ def test_few_degrees_of_freedom_stand_beside_an_interval():
     assert wmcc.interval(many).df > 30
     assert " df" not in repr(wmcc.interval(many))
     score = wmcc.score(few)
-    lines = [line.split() for line in repr(score).splitlines()[1:10]]
+    lines = [line.split() for line in takewhile(str.strip, repr(score).splitlines()[1:])]
     assert lines[0] == ["Measure", "Value", "SE", "95", "%", "interval", "df"]
     shown = [wmcc.measures.MEASURES[name].title for name in score.shown]
     assert [line[-1] for line in lines[1:]] == [f"{score.intervals[name].df:.2g}" for name in score.shown]

@@ -22,9 +22,12 @@ import wmcc
 from wmcc.errors import InputError, WmccError
 from wmcc.measures import CLASS_MEASURES
 from wmcc.robustness.box import Box
+from wmcc.robustness.cells import BoxedCells
+from wmcc.robustness.certificate import definition
 from wmcc.robustness.rows import amount_limits, share_limits
 
 MANY = [name for name in wmcc.measures.MEASURES if name != "mcc"]
+OF_TERMS = [name for name, measure in wmcc.measures.MEASURES.items() if measure.has_terms is not None]
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
 T = [0] * 55 + [1] * 45 + [2] * 32
 P = [0] * 50 + [1] * 3 + [2] * 2 + [0] * 4 + [1] * 40 + [2] + [1] * 2 + [2] * 30
@@ -466,6 +469,35 @@ def test_wrong_requests_get_a_sentence(wrong):
     assert sentence in str(caught.value)
 
 
+@pytest.mark.parametrize("name", MANY)
+@given(seeds)
+@few(60)
+def test_what_is_said_to_be_defined_is_defined(name, seed):
+    """Throughout the box what is undefined, the measure or a term of it, is so at the largest table, too."""
+    random, measure = np.random.default_rng(seed), wmcc.measures.MEASURES[name]
+    K = int(random.integers(2, 4))
+    low = np.where(random.random((K, K)) < 0.7, 0, random.integers(1, 4, (K, K)))
+    high = low + np.where(random.random((K, K)) < 0.5, 0, random.integers(1, 4, (K, K)))
+    assume(high.any())
+    table = wmcc.Table.from_counts(high)
+    cells, codes = BoxedCells.of(table), tuple(table.cells.codes)
+    ends = low[codes].tolist(), high[codes].tolist()
+    said = definition(Box(*ends, 0), cells, measure)
+    what = "the measure is" if measure.has_terms is None else "every term of the measure is"
+    assert said.sentence.startswith(f"{what} defined for all these weights")
+    assume(said.met)
+
+    def undefined(sums):
+        reasons: list[str] = []
+        measure.value(cells.margins(sums), lambda reason: reasons.append(reason) or 0.0)
+        return reasons
+
+    most = undefined(ends[1])
+    assert measure.has_terms is not None or not most
+    for share in (0, 0.1, 0.5):
+        assert undefined([pair[random.random() < share] for pair in zip(*ends, strict=True)]) == most
+
+
 @pytest.mark.parametrize("name", ["ecc", "mpc1", "mpc2", "kappa"])
 def test_an_undefined_measure_has_no_range(name):
     table = wmcc.tabulate([0, 0, 0], [0, 0, 0], [1.0, 2.0, 3.0], labels=[0, 1, 2])
@@ -491,7 +523,7 @@ def test_witness_cells_are_numbers(w):
     assert (certificate.lower.cells >= 0).all()
 
 
-@pytest.mark.parametrize("name", ["mpc2", "mean_iou", "mean_f1", "mean_recall"])
+@pytest.mark.parametrize("name", OF_TERMS)
 def test_a_class_that_would_join_a_mean_leaves_no_range(name):
     """With some weight it would be one class more that the mean is of, and the score would jump."""
     t, p, w = [0, 0, 1, 2], [0, 1, 1, 2], [1.0, 1.0, 2.0, 0.0]
@@ -508,7 +540,7 @@ def test_a_class_that_would_join_a_mean_leaves_no_range(name):
     assert wmcc.certify_ranking(joint_table(t, p, t, w), name, eps=0.5, model="absolute").problem == found.problem
 
 
-@pytest.mark.parametrize("name", ["mpc2", "mean_iou", "mean_f1", "mean_recall"])
+@pytest.mark.parametrize("name", OF_TERMS)
 def test_a_mean_over_classes_has_no_range_where_a_class_may_vanish(name):
     """Without the class the mean is over others: it may be higher than with the class at any weight."""
     t, p, w = [0, 0, 1, 1, 2], [0, 0, 1, 1, 0], [5, 5, 5, 5, 0.5]

@@ -7,6 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from adversary import attack
+from helpers import few
+from hunt import NASTY, draw
+from hunt_totals import HeldAttack, HeldLimits
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,11 +111,58 @@ def test_witnesses_have_the_total_to_the_last_bit(name):
         assert values(name, end.cells) == pytest.approx(end.attained, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", NASTY)
+@pytest.mark.parametrize("seed", range(2))
+def test_tables_of_every_kind_of_trouble(kind, seed):
+    case = draw(np.random.default_rng(seed), kind, most=4)
+    for name in ("accuracy", "ecc", "mpc2"):
+        try:
+            found = case.certify(name, nodes=20, fixed="total")
+        except InputError:
+            assert case.model == "absolute"
+            continue
+        if found.problem is not None:
+            continue
+        verdict = attack(HeldLimits.of(case.limits, case.w.tolist()), name, seed=seed, kind=HeldAttack)
+        assert verdict.beyond(found.low, found.high) <= 0
+        for end in (found.lower, found.upper):
+            assert sum(exact_sums(end)) == sum(map(Fraction, case.w.tolist()))
+            assert found.low <= end.attained <= found.high
+
+
 def test_an_accuracy_is_known_in_closed_form():
     found = wmcc.certify(TABLE, "accuracy", eps=0.2, fixed="total")  # 120 right, 12 wrong of 132
     assert found.exact
     assert found.low == pytest.approx((120 - 2.4) / 132, abs=1e-15)
     assert found.high == pytest.approx((120 + 2.4) / 132, abs=1e-15)
+
+
+def test_an_accuracy_is_defined_while_the_total_is_held():
+    table = wmcc.tabulate([0, 0, 1, 1, 2, 2] * 4, [0, 1, 1, 1, 2, 0] * 4)
+    found = wmcc.certify(table, "accuracy", eps=1.0, model="absolute", fixed="total")  # 16 right, 8 wrong, up to twice
+    assert (found.exact, found.low, found.high) == (True, pytest.approx(1 / 3, abs=1e-15), 1.0)
+    assert all(condition.met for condition in found.conditions)
+
+
+CHANGING = [
+    ([1, 1, 3, 1, 0, 1, 2, 3, 2, 3, 0, 3], [1, 2, 2, 1, 3, 3, 3, 3, 1, 3, 3, 3], None, 2.0),
+    ([0, 0, 1, 1, 2, 0, 1], [0, 0, 1, 1, 1, 1, 0], [3, 3, 3, 3, 0, 3, 3], 1.0),
+    ([0, 2, 0, 1, 2, 2, 0, 1], [1, 2, 0, 1, 2, 2, 0, 1], None, 2.0),
+]
+"""Rows of which a class may lose all its weight, or get the first, while the total is held."""
+
+
+@pytest.mark.parametrize(("truth", "pred", "w", "eps"), CHANGING)
+@pytest.mark.parametrize("name", ["mean_recall", "mean_f1", "mean_iou", "mpc2"])
+def test_a_mean_over_classes_that_may_change_has_no_range(truth, pred, w, eps, name):
+    table = wmcc.tabulate(truth, pred, w)
+    free = wmcc.certify(table, name, eps=eps, model="absolute")
+    held = wmcc.certify(table, name, eps=eps, model="absolute", fixed="total")
+    assert free.problem is not None
+    assert held.problem == free.problem
+    n = len(truth)
+    lower, upper = (wmcc.tabulate(truth, pred, [x] * (n - 1) + [y]) for x, y in ((0.0, 1.0), (9.0, 9.0)))
+    assert wmcc.certify(table, name, lower=lower, upper=upper, fixed="total").problem is not None
 
 
 def test_weights_of_rows_reach_an_end():
@@ -213,7 +264,7 @@ def samples(draw):
     pred = draw(st.lists(label, min_size=n, max_size=n))
     pred[:classes] = range(classes)  # each class occurs with both labels
     w = [1.0] * n if draw(st.booleans()) else draw(st.lists(st.integers(1, 5).map(float), min_size=n, max_size=n))
-    for k in range(classes, min(n, classes + draw(st.integers(1, 5)))):
+    for k in range(classes, min(n, classes + draw(st.integers(1, 4)))):
         side = draw(st.sampled_from(["truth", "pred", "both"]) if k == classes else st.sampled_from(["truth", "pred"]))
         if side != "pred":
             truth[k] = None
@@ -222,11 +273,12 @@ def samples(draw):
     return truth, pred, w, classes
 
 
+@few(40)
 @given(samples(), st.sampled_from(NAMES))
 def test_no_answers_lie_outside(rows, name):
     truth, pred, w, classes = rows
     low, high = all_answers(truth, pred, w, range(classes), name)
-    found = wmcc.certify(wmcc.tabulate(truth, pred, w, missing="keep"), name, model="missing")
+    found = wmcc.certify(wmcc.tabulate(truth, pred, w, missing="keep"), name, model="missing", nodes=60)
     assert found.problem is None
     assert found.low <= low + 1e-15
     assert high - 1e-15 <= found.high

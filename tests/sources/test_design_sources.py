@@ -276,8 +276,8 @@ def test_files_give_the_same_with_spark(tmp_path):
 
 
 def test_files_of_many_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr("wmcc.sources.scan.BATCH", 3)
-    monkeypatch.setattr("wmcc.sources.scan.TOGETHER", 4)
+    monkeypatch.setattr("wmcc.sources.arrow_batches.BATCH", 3)
+    monkeypatch.setattr("wmcc.sources.arrow_batches.TOGETHER", 4)
     path = written(tmp_path, "csv")
     for case, call in CASES.items():
         assert_same(of_frame(path, **call), of_arrays(**call), case)

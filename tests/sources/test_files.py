@@ -19,7 +19,7 @@ from engines import ENGINE_WARNINGS, READERS, same
 
 import wmcc
 from wmcc.errors import InputError, LabelError, MissingDependencyError, WeightError, WmccError
-from wmcc.sources import files, scan
+from wmcc.sources import arrow_batches, files
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
@@ -109,7 +109,7 @@ def test_lists_of_files_and_labels_as_numbers(folder):
 
 @pytest.mark.parametrize("batch", [1, 7, 64, 1000])
 def test_batches_do_not_matter(folder, batch, monkeypatch):
-    monkeypatch.setattr(scan, "BATCH", batch)
+    monkeypatch.setattr(arrow_batches, "BATCH", batch)
     for by in (None, "region"):
         assert wmcc.tabulate(folder / "a.parquet", true="label", pred="pred", weight="area", by=by) == wmcc.tabulate(
             make_table(), true="label", pred="pred", weight="area", by=by
@@ -119,7 +119,7 @@ def test_batches_do_not_matter(folder, batch, monkeypatch):
 @pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
 def test_rows_without_a_group_are_a_group(name, tmp_path, monkeypatch):
     """Whatever reads them: a column that is encoded already, and one of several chunks with gaps."""
-    monkeypatch.setattr(scan, "BATCH", 2)
+    monkeypatch.setattr(arrow_batches, "BATCH", 2)
     frame = pl.DataFrame({"t": [0, 1, 1, 0, 1], "p": [0, 1, 0, 0, 1], "g": ["a", None, "b", None, "a"]})
     frame.write_csv(tmp_path / name) if name == "d.csv" else frame.write_parquet(tmp_path / name)
     expected = {"a": 2, "b": 1, None: 2}
@@ -156,7 +156,7 @@ def test_two_files_with_a_key(tmp_path):
 
 
 def test_only_needed_columns_are_read_in_bounded_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(scan, "BATCH", 1 << 16)
+    monkeypatch.setattr(arrow_batches, "BATCH", 1 << 16)
     rows = 6_000_000
     rng = np.random.default_rng(0)
     label = rng.integers(0, 9, rows).astype(np.uint8)
@@ -177,7 +177,7 @@ def test_only_needed_columns_are_read_in_bounded_memory(tmp_path, monkeypatch):
 
 
 def test_bad_rows_are_counted_over_all_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(scan, "BATCH", 4)
+    monkeypatch.setattr(arrow_batches, "BATCH", 4)
     good = pa.table({"t": ["a", "b"] * 5, "p": ["a", "b"] * 5, "w": [1.0] * 10})
     pq.write_table(good, tmp_path / "1.parquet")
     pq.write_table(

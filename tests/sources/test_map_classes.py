@@ -14,7 +14,7 @@ from map_files import put
 import wmcc
 from wmcc.errors import InputError, InputTypeError
 from wmcc.geo.areas import polygon_areas
-from wmcc.sources import scenes
+from wmcc.sources import raster_inputs
 from wmcc.sources.map_classes import map_classes
 
 
@@ -29,7 +29,7 @@ def test_sizes_are_those_of_the_raster_tabulated_against_itself(tmp_path_factory
     values[0, 0] = 2
     path = put(tmp_path_factory.mktemp("map") / "map.tif", values, nodata=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scenes, "WINDOW", window)
+        patch.setattr(raster_inputs, "WINDOW", window)
         found = map_classes(path, threads=2)
     table = wmcc.tabulate(path, path, "area")
     assert found.labels == table.classes

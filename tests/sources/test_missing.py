@@ -132,4 +132,4 @@ def test_notes_say_what_is_true():
     sizes = wmcc.Strata("region", population={0: 100, 1: 100, 2: 100})
     sized = wmcc.map_accuracy(wmcc.tabulate(survey, true="t", pred="p", design=sizes, missing="ignore"))
     assert sized.total_area == 300
-    assert "the others of their stratum stand for them" in repr(sized)
+    assert "the other rows of the stratum stand for it" in repr(sized)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc import errors
 from wmcc.core.design import PIXELS
+from wmcc.sources import raster_inputs
 from wmcc.sources import rasters as source
-from wmcc.sources import scenes
 from wmcc.sources.rasters import NODATA
 
 GRID = {"crs": "EPSG:32632", "transform": rasterio.Affine(10, 0, 500_000, 0, -10, 5_540_000)}
@@ -55,7 +55,7 @@ def draw(seed=0, shape=SHAPE, classes=4, dtype=np.uint8):
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
     """Read so few pixels at a time that the rasters of the tests have many windows."""
-    monkeypatch.setattr(scenes, "WINDOW", 256)
+    monkeypatch.setattr(raster_inputs, "WINDOW", 256)
 
 
 @pytest.fixture
@@ -109,8 +109,8 @@ def test_windows_make_the_table_of_the_whole(seed, shape, window, threads, dtype
         ({"a": given_arrays[1], "b": given_arrays[0]}, {"a": p, "b": t}) if several else (given_arrays[1], p)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scenes, "WINDOW", window)
-        patch.setattr(scenes, "MOST", max(1, window // 2))
+        patch.setattr(raster_inputs, "WINDOW", window)
+        patch.setattr(raster_inputs, "MOST", max(1, window // 2))
         patch.setattr(source, "FEW", 20)  # so that tables are added up on the way
         found = tabulate(given_arrays[0], own_pred, w, threads=threads, **options)
     expected = tabulate(t, other, w, ignore=-77, **options)
@@ -142,9 +142,9 @@ def test_files_of_any_blocks(tmp_path):
 
 
 def test_windows_lie_along_the_blocks_of_the_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(scenes, "WINDOW", 16 * 64)
+    monkeypatch.setattr(raster_inputs, "WINDOW", 16 * 64)
     truth, pred, _ = draw(1, (70, 130))
-    options = scenes.Scenes(
+    options = raster_inputs.Scenes(
         put(tmp_path / "t.tif", truth), put(tmp_path / "p.tif", pred, blockxsize=32), None, None, None, None,
     )  # fmt: skip
     windows = list(options[0].windows())
@@ -671,7 +671,7 @@ def test_an_error_stops_the_reading(two, monkeypatch):
         return real(*given)
 
     monkeypatch.setattr(source, "_tabulate_window", failing)
-    monkeypatch.setattr(scenes, "WINDOW", 1)
+    monkeypatch.setattr(raster_inputs, "WINDOW", 1)
     wide = xr.DataArray(np.zeros((400, 1), np.uint8), dims=("y", "x")).chunk({"y": 1})
     with pytest.raises(errors.InputError, match="enough"):
         wmcc.tabulate(wide, wide, threads=2)

@@ -24,7 +24,7 @@ from schemas import check
 import wmcc
 from wmcc.core.design import ReplicateFactors, SampleDesign
 from wmcc.errors import InputError, InputTypeError, SchemaError, TooManyClassesError, WeightError
-from wmcc.sources import arrays, scan
+from wmcc.sources import arrays, arrow_batches
 
 pytestmark = ENGINE_WARNINGS
 
@@ -232,7 +232,7 @@ def test_columns_in_the_order_of_the_frame_or_as_listed():
 
 
 def test_files_of_every_format(tmp_path, monkeypatch):
-    monkeypatch.setattr(scan, "BATCH", 50)  # several batches
+    monkeypatch.setattr(arrow_batches, "BATCH", 50)  # several batches
     frame = DATA.to_pandas()
     writers = {
         "csv": lambda path: frame.to_csv(path, index=False),
@@ -477,7 +477,7 @@ def test_bad_replicate_weights_of_frames_and_files(tmp_path, monkeypatch):
         **COLUMNS,
     )
     assert ignored.ignored == 3
-    monkeypatch.setattr(scan, "BATCH", 50)
+    monkeypatch.setattr(arrow_batches, "BATCH", 50)
     pq.write_table(table, tmp_path / "x.parquet")
     with pytest.raises(WeightError, match=r"rw3\[77\] is -1.0"):
         flat.tabulate(tmp_path / "x.parquet", replicates="rw*", **COLUMNS)

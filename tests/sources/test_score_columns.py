@@ -80,6 +80,46 @@ def test_several_scores_of_a_frame(engine):
     assert wmcc.tabulate(data, true="y", score={"A": "p", "B": "q"}, weight="w") == expected
 
 
+@pytest.mark.parametrize("engine", [*IN_MEMORY, *LAZY, "file"])
+def test_several_scores_with_thresholds(engine, tmp_path):
+    truth, score, weight, group = rows()
+    _, other, _, _ = rows(seed=1)
+    frame = frame_of(truth, score, weight, group, q=other)
+    if engine == "file":
+        frame.to_pandas().to_csv(data := str(tmp_path / "a.csv"), index=False)
+    else:
+        data = ALL[engine](frame)
+    found = wmcc.tabulate(data, true="y", score={"A": "p", "B": "q"}, weight="w", thresholds=EDGES)
+    assert found == wmcc.tabulate(truth, score={"A": score, "B": other}, sample_weight=weight, thresholds=EDGES)
+    for name, own in (("A", score), ("B", other)):
+        assert found[name] == wmcc.tabulate(truth, score=own, sample_weight=weight, thresholds=EDGES)
+    cuts = {"A": EDGES[0], "B": EDGES[-1]}
+    assert found.at(cuts) == wmcc.tabulate(
+        truth, {"A": (score >= cuts["A"]).astype(int), "B": (other >= cuts["B"]).astype(int)}, weight
+    )
+    assert wmcc.results.ScoreTable.from_json(found.to_json()) == found
+    assert found + found == found + found
+    assert wmcc.compare(found, threshold="best").problem is None
+    assert wmcc.compare(found, "roc_auc").problem is None
+
+
+@pytest.mark.parametrize("engine", ["pandas", "arrays"])
+def test_several_scores_of_many_values_need_thresholds(engine, monkeypatch):
+    for name, value in {"MOST_STEPS": 50, "CHOSEN_STEPS": 20, "FINE": 4}.items():
+        monkeypatch.setattr(score_steps, name, value)
+    truth, score = np.arange(200) % 2, np.random.default_rng(0).normal(size=(2, 200))
+    data = frame_of(truth, score[0], truth, truth, q=score[1]).to_pandas()
+
+    def tabulated(**options):
+        if engine == "pandas":
+            return wmcc.tabulate(data, true="y", score=["p", "q"], **options)
+        return wmcc.tabulate(truth, score={"p": score[0], "q": score[1]}, **options)
+
+    with pytest.raises(InputError, match=r"several scores cannot be tabulated together with more than"):
+        tabulated()
+    assert tabulated(thresholds=[0.1, 0.2]).edges == (0.1, 0.2)  # which the hint advises
+
+
 @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
 def test_of_many_scores_in_memory_steps_are_chosen(engine, monkeypatch):
     for name, value in {"MOST_STEPS": 50, "CHOSEN_STEPS": 20, "FINE": 4}.items():

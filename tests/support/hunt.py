@@ -22,6 +22,7 @@ from adversary_arrays import hunt_arrays
 from adversary_names import hunt_names
 from hunt_pairs import hunt_pairs
 from hunt_thresholds import hunt_thresholds
+from hunt_totals import hunt_totals
 
 import wmcc
 
@@ -128,7 +129,10 @@ def hunt(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str]]:
     return tables, weightings, furthest, found
 
 
-CERTIFICATES = {"tables": (hunt, 0.3), "rankings": (hunt_pairs, 0.3), "best thresholds": (hunt_thresholds, 0.2)}
+CERTIFICATES = {
+    "tables": (hunt, 0.25), "known totals": (hunt_totals, 0.15), "rankings": (hunt_pairs, 0.25),
+    "best thresholds": (hunt_thresholds, 0.15),
+}  # fmt: skip
 """Certificates that are attacked, by what they are of, and each one's share of the time."""
 
 INPUTS = {"layouts of arrays": hunt_arrays, "frames with nasty names": hunt_names}

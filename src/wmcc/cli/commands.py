@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .guard import told
+from .guard import exit_on_error
 
 NAMES = (
     "score", "compare", "threshold", "images", "drift", "certify", "radius", "rank", "map", "plan", "draw", "report",
@@ -36,12 +36,12 @@ class Commands(click.Group):
         self.words = list(args)
         if extra.get("resilient_parsing"):  # a shell asks for completions
             return super().make_context(info_name, args, parent, **extra)
-        with told(self.words):
+        with exit_on_error(self.words):
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Read the options of a command, and run it."""
-        with told(self.words):
+        with exit_on_error(self.words):
             return super().invoke(ctx)
 
 

@@ -71,7 +71,7 @@ def _plan(name: str) -> dict[Any, int]:
     import json
 
     from ..errors import InputError, missing_file
-    from ..sources.texts import reader
+    from ..sources.text_types import reader
     from .sizes import as_read, read_columns
 
     columns: dict[str, list[Any]]

@@ -32,7 +32,7 @@ REFUSED = {
 
 
 @contextlib.contextmanager
-def told(words: list[str]) -> Iterator[None]:
+def exit_on_error(words: list[str]) -> Iterator[None]:
     """Say what goes wrong; ``--traceback`` shows all of it, and ``--format json`` says it in JSON too."""
     with startup.interruptible(), contextlib.ExitStack() as at_last:
         at_last.callback(standard_input.remove)

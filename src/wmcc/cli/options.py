@@ -2,8 +2,8 @@
 
 Options stand in options.txt, as in a manual page, and not in calls of Click: there are sixty, most are shared, and
 their names and choices are those of the library's values, which check them. A metavar in small letters is a list of
-choices; ``N`` is a whole number, ``X`` any. An option that ends with ``...`` may be repeated, and one without a metavar
-is a flag. After ``::`` stands what the options below it are for.
+choices; ``N`` is a whole number, ``X`` any, and all else is text. An option that ends with ``...`` may be repeated,
+and one without a metavar is a flag. After ``::`` stands what the options below it are for.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def option(parameter: str, text: str | None = None, **settings: Any) -> Decorato
     elif kind.islower():
         made["type"] = click.Choice(kind.split("|"), case_sensitive=False)
     else:
-        made |= {"metavar": kind, "type": None if parameter == "blocks" else {"N": int, "X": float}.get(kind)}
+        made |= {"metavar": kind, "type": {"N": int, "X": float}.get(kind)}
     if default is not None or "default" in settings:
         made |= {"default": default, "show_default": True}
     return click.option(name, **made | settings)

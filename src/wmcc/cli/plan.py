@@ -86,7 +86,7 @@ def command(asked: o.CommandOptions, output: o.Output) -> None:
 def _strata(name: str, expected: tuple[str, ...]) -> tuple[dict[Any, Any] | None, dict[Any, Any]]:
     """Sizes, if they are there, and guessed accuracies of strata, from a file; what they may be the library says."""
     from ..errors import InputError
-    from ..sources.texts import reader
+    from ..sources.text_types import reader
     from .sizes import as_read, read_columns
 
     columns, is_text = read_columns(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -27,7 +27,6 @@ from .stack import Stack, merged_stacks
 from .sums import Sums
 
 A = TypeVar("A", bound=Array)
-X = TypeVar("X")
 
 NUMBERS = ("n", "w", "w2", "w_min", "w_max")
 """What a cell has, as columns of a frame."""
@@ -260,14 +259,9 @@ class BaseTable(StackedCells):
     # ---- reading ------------------------------------------------------------------------------------
 
     @cached_property
-    def _computed(self) -> dict[Any, Any]:
+    def computed(self) -> dict[Any, Any]:
+        """What readers computed of this table and will need again, of another measure say, each by a key of its own."""
         return {}
-
-    def once(self, key: Any, compute: Callable[[], X]) -> X:
-        """Return what a reader computes of this table and will need again, of another measure say."""
-        if key not in self._computed:
-            self._computed[key] = compute()
-        return self._computed[key]  # type: ignore[no-any-return]
 
     @cached_property
     def cells(self) -> Stack:

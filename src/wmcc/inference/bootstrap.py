@@ -31,7 +31,8 @@ def bootstrap_interval(
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
         why = () if problem else (*sample.doubts, *warnings)
-        return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sample.sizes, why, problem)
+        sizes = *sample.sizes, why, problem, None, sample.clusters_eff
+        return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sizes)
 
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)

@@ -76,7 +76,9 @@ class CellSums:
     @classmethod
     def of(cls, table: Table | JointTable) -> CellSums:
         """Return those of a table, in the order of its stack."""
-        return table.once(cls, lambda: cls._of_cells(table))
+        if cls not in table.computed:
+            table.computed[cls] = cls._of_cells(table)
+        return table.computed[cls]  # type: ignore[no-any-return]
 
     @classmethod
     def _of_cells(cls, table: Table | JointTable) -> CellSums:

@@ -262,7 +262,7 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     shares = Shares.of_cells(cells.w.reshape(-1, 2, 2))
     of_all = measure.slope(shares, value)
     slope = balance(of_all.of_table(FOUR), cells)
-    rows = total(cells.n)
+    rows, rows_eff = total(cells.n), n_eff
     precision, count, what, effective = of_rows(slope, cells), rows, "rows", None
     if sample.clusters is not None:
         precision, count, n_eff = _of_clusters(sample.clusters, table, slope, kept)
@@ -308,11 +308,13 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     for k, label in enumerate(table.labels):
         score, drawn = float(value[k]), int(count[k])
         a, b = (nan, nan) if problems[k] else within_range(measure, score, low[k], high[k])
-        n_eff_k = nan if table.drawn.kind == "pairs" else float(n_eff[k])
+        n_eff_k = nan if table.drawn.kind == "pairs" else float(rows_eff[k])
+        of_clusters = None if effective is None or not drawn else float(effective[k])
         sizes = float(se[k]), float(df[k]), int(rows[k]), n_eff_k, float(weight[k])
         units = (drawn if what == "clusters" and drawn else None), None, None
         reasons = () if problems[k] else (*sample.doubts, *warnings[k])
-        intervals.append(Interval(name, level, "fisher", score, a, b, *sizes, *units, reasons, problems[k], label))
+        own = Interval(name, level, "fisher", score, a, b, *sizes, *units, reasons, problems[k], label, of_clusters)
+        intervals.append(own)
     return intervals
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations
 from math import exp, hypot, isfinite, log, nan, sqrt
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -162,7 +162,8 @@ def compare(
             )
         if isinstance(measure, ExpectedGain) and of is None:
             of = predictions.positive
-        if isinstance(threshold, str):
+        word: Any = threshold  # which types do not allow
+        if isinstance(word, str):
             expected = "a number, a mapping from names to numbers, or 'best'"
             raise InputError(f"`threshold` is {threshold!r}; expected {expected}.", argument="threshold")
         predictions = predictions.at(threshold)

@@ -53,9 +53,10 @@ class Interval(Answer):
     n, total
         Number of rows, and their weight; of a class's own score, of the rows that it is about.
     n_eff
-        Effective sample size, of clusters if there are any: (Σw)² / Σw².
-    clusters
-        How many clusters of rows were drawn; None if rows were.
+        Effective number of rows: (Σw)² / Σw².
+    clusters, clusters_eff
+        How many clusters of rows were drawn, and their effective number, (Σw)² / Σw² of their weights; None if rows
+        were drawn.
     strata
         How many strata the rows or clusters were drawn in; None without strata.
     replicates
@@ -94,11 +95,12 @@ class Interval(Answer):
     warnings: tuple[str, ...] = ()
     problem: str | None = None
     label: Label | None = None
+    clusters_eff: float | None = None
 
     _kind = "interval"
     _stored: ClassVar[tuple[str, ...]] = (
-        "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters", "strata",
-        "replicates", "method", "confidence_level", "status", "warnings", "problem",
+        "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters",
+        "clusters_eff", "strata", "replicates", "method", "confidence_level", "status", "warnings", "problem",
     )  # fmt: skip
 
     def sentences(self) -> list[str]:
@@ -219,7 +221,8 @@ def estimate(sample: Sample[Table], measure: Measure, level: float, method: str 
     else:
         low, high = ends(tail)
     warnings = () if problem else (*sample.doubts, *warnings)
-    return Interval(measure.name, level, method, value, low, high, se, df, *sample.sizes, warnings, problem)
+    sizes = *sample.sizes, warnings, problem, None, sample.clusters_eff
+    return Interval(measure.name, level, method, value, low, high, se, df, *sizes)
 
 
 def doubts(

@@ -215,8 +215,14 @@ class Sample(Generic[T]):
     @cached_property
     def sizes(self) -> tuple[int, float, float, int | None, int | None, int | None]:
         """What an interval has of it: rows, effective rows, weight, clusters, strata, replicates."""
-        n_eff = nan if self.table.drawn.kind == "pairs" else self.n_eff
+        n_eff = self.n_eff if self.drawn_clusters is None else self.table.n_eff
+        n_eff = nan if self.table.drawn.kind == "pairs" else n_eff
         return self.table.rows, n_eff, self.table.total, self.drawn_clusters, self.drawn_strata, self.drawn_replicates
+
+    @property
+    def clusters_eff(self) -> float | None:
+        """Effective number of clusters; None if rows were drawn."""
+        return None if self.drawn_clusters is None else self.n_eff
 
     @cached_property
     def problem(self) -> str | None:

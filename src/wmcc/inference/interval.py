@@ -100,6 +100,7 @@ def interval(
 
     if isinstance(measure, ExpectedGain):
         gain, label = measure_and_class(measure, of, given)
+        assert label is not None  # it is the positive class
         return replace(made(Sample.of(given.against_rest(label)), gain), label=label)
     if of is None:
         return made(Sample.of(given), named_measure(measure))

@@ -324,8 +324,8 @@ class MapAccuracy(Result):
             were = "row without a reference label was" if self.ignored == 1 else "rows without a reference label were"
             weighting = drawn.design is not None and drawn.design.weighting
             rest = (
-                "Of those without any, the others of their stratum stand for them; ignored ones stand for an area of "
-                "their own, which the total leaves out."
+                "Where the label was missing, the other rows of the stratum stand for it; where `ignore` named it, "
+                "nothing does."
                 if weighting
                 else "Nothing stands for them: the total is that of the others."
             )
@@ -444,7 +444,7 @@ class MapAccuracy(Result):
     def area_text(self) -> Callable[[float], str]:
         """What writes areas of classes, all with as many decimals."""
         if self.counted:
-            return _four_digits([x for c in self.shown for x in (c.mapped_area, c.area.value)])
+            return _five_digits([x for c in self.shown for x in (c.mapped_area, c.area.value)])
         return _same_decimals([c.area.se for c in self.shown])
 
     def matrix_blocks(self) -> list[Block]:
@@ -601,12 +601,13 @@ def _same_decimals(errors: Sequence[float]) -> Callable[[float], str]:
     return lambda x: "—" if x != x else f"{x:,.{places}f}"
 
 
-def _four_digits(sizes: Sequence[float]) -> Callable[[float], str]:
-    """Return what writes areas with as many decimals as show four digits of the largest."""
+def _five_digits(sizes: Sequence[float]) -> Callable[[float], str]:
+    """Return what writes areas with as many decimals as show five digits of the largest."""
     largest = max(sizes, default=0.0)
     if not 1e-4 < largest < 1e9:
         return number
-    places = 0 if all(x == round(x) for x in sizes) else max(0, 3 - floor(log10(largest)))
+    whole = all(abs(x - round(x)) <= AREA_ROUNDED * largest for x in sizes)
+    places = 0 if whole else max(0, 4 - floor(log10(largest)))
     return lambda x: f"{x:,.{places}f}"
 
 

@@ -369,4 +369,5 @@ def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: 
     else:
         low, high = within_range(MEASURES["accuracy"], value, *SHARE.ends(value, found, (1 - level) / 2))
     heard = () if problem else sample.doubts
-    return Interval(name, level, "fisher", value, low, high, se, df, *sample.sizes, heard, problem)
+    sizes = *sample.sizes, heard, problem, None, sample.clusters_eff
+    return Interval(name, level, "fisher", value, low, high, se, df, *sizes)

@@ -181,18 +181,11 @@ class DrawnSample(Result):
         return list(self._record(DrawnPoint(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, (), 0.0, None)))
 
     def _record(self, own: DrawnPoint) -> Record:
-        found: dict[str, Any] = {"id": own.id, "map_class": own.map_class, "reference": None}
-        found |= {
-            "x": own.x,
-            "y": own.y,
-            "lon": own.lon,
-            "lat": own.lat,
-            "weight": own.weight,
-            "drawn_how": self.method,
-        }
-        found |= {STRATUM: own.stratum} if self.method == "stratified" else {}
-        found |= {SIZE: own.size}
-        return found | ({UNIT: own.unit} if self.method == "blocks" else {})
+        stratum = {STRATUM: own.stratum} if self.method == "stratified" else {}
+        unit = {UNIT: own.unit} if self.method == "blocks" else {}
+        known = own._asdict() | {"reference": None, "drawn_how": self.method} | stratum | {SIZE: own.size} | unit
+        names = ("id", "map_class", "reference", "x", "y", "lon", "lat", "weight", "drawn_how", *stratum, SIZE, *unit)
+        return {name: known[name] for name in names}
 
     def _file(self, form: str, name: str) -> bytes | None:
         """Return the points as a file of points: in the coordinates of the map, and of GeoJSON in degrees."""

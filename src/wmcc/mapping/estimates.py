@@ -55,7 +55,7 @@ class Estimate(Interval):
     known
         Whether it was counted on a whole map, and not estimated from a sample: then its standard error is 0, and both
         ends of the interval are the number.
-    confidence_level, method, df, n, n_eff, total, clusters, strata, warnings, problem, label
+    confidence_level, method, df, n, n_eff, total, clusters, clusters_eff, strata, warnings, problem, label
         As in `wmcc.results.Interval`.
     """
 

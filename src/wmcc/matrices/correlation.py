@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import diags_array
 
-from ..core.keys import missing
+from ..core.keys import missing, no_cluster
 from ..core.table import Table
 from ..errors import InputError, InputTypeError
 from ..inference.answer import why_unsure
@@ -26,7 +26,7 @@ from ..present.json_csv import Record, plain
 from ..present.result import Delegate, Result
 from ..present.text import counted, decimal, listed, number
 from ..sources.columns import weight_array
-from ..sources.groups import keys_of_rows, no_cluster
+from ..sources.groups import keys_of_rows
 from ..sources.matrix import label_codes, pair_tables
 from ..sources.sparse import is_sparse
 from .checks import asymmetry, square

@@ -70,11 +70,12 @@ class PairSums(NamedTuple):
 
         def of_class(code: IntArray, kept: Any = slice(None)) -> FloatArray:
             size = groups * classes
-            return np.bincount(owner[kept] * classes + code[kept], w[kept], size).reshape(groups, classes)
+            found = np.bincount(owner[kept] * classes + code[kept], w[kept], size).astype(np.float64)
+            return found.reshape(groups, classes)
 
         right, alike, called = true == pred, true == its_true, own_pred == pred
         margins = of_class(true), of_class(pred)
-        return cls(np.bincount(owner, w, groups), *margins, *(of_class(*x) for x in (
+        return cls(np.bincount(owner, w, groups).astype(np.float64), *margins, *(of_class(*x) for x in (
             (true, right), (true, alike), (pred, called)
         )))  # fmt: skip
 
@@ -184,10 +185,10 @@ def interval(found: LeftOut, name: str, value: float, level: float, undefined: s
     if problem is None:
         low, high = Scale(-1.0, 1.0).ends(value, own.precision, (1 - level) / 2)
     df = nan if problem else float(own.precision.df)
-    sizes = found.n, found.n_eff, found.total, len(found.shares)
-    warnings = () if problem else own.warnings
+    sizes = found.n, nan, found.total, len(found.shares)  # entries of a matrix have no effective number
+    more: Any = {"warnings": () if problem else own.warnings, "problem": problem, "clusters_eff": found.n_eff}
     se = nan if problem else own.se
-    return Interval(name, level, METHOD, value, low, high, se, df, *sizes, None, None, warnings, problem)
+    return Interval(name, level, METHOD, value, low, high, se, df, *sizes, **more)
 
 
 def difference(

@@ -64,7 +64,9 @@ class Shares(NamedTuple):
     @classmethod
     def of(cls, table: Table) -> Shares:
         """Shares of a table's margins."""
-        return table.once(cls, lambda: cls._of_margins(table.margins))
+        if cls not in table.computed:
+            table.computed[cls] = cls._of_margins(table.margins)
+        return table.computed[cls]  # type: ignore[no-any-return]
 
     @classmethod
     def _of_margins(cls, margins: Margins) -> Shares:
@@ -283,11 +285,10 @@ class Measure:
 
     def value_or_reason(self, table: Table) -> tuple[float, str | None]:
         """Return the value at a table that can be scored, 0 where it is undefined, and why it is so or None."""
-        return table.once(self, lambda: self._found(table))
-
-    def _found(self, table: Table) -> tuple[float, str | None]:
-        self._check(table)
-        return self.of_margins(table.margins)
+        if self not in table.computed:
+            self._check(table)
+            table.computed[self] = self.of_margins(table.margins)
+        return table.computed[self]  # type: ignore[no-any-return]
 
     def of_margins(self, margins: Margins) -> tuple[float, str | None]:
         """Return the same from the margins of a table that has weight."""

@@ -194,7 +194,7 @@ def _rates(scores: ScoreTable) -> tuple[FloatArray, FloatArray]:
 
 def _share(above: FloatArray) -> FloatArray:
     """Weight at and above each step as shares of the class; NaN of a class without weight."""
-    return np.divide(above, above[0], out=np.full_like(above, np.nan), where=above[0] > 0)
+    return np.asarray(np.divide(above, above[0], out=np.full_like(above, np.nan), where=above[0] > 0))
 
 
 def _with_interval(what: str, scores: ScoreTable, measure: ScoreMeasureName) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from ..errors import MissingDependencyError
-from ..optional import pip_install
+from ..optional import module, pip_install
 from .json_csv import finite, no_formula
 from .text import width
 
@@ -97,11 +97,9 @@ def _widths(sheet: Sheet) -> list[int]:
 
 
 def _with_openpyxl(sheets: Sequence[Sheet]) -> bytes:
-    from openpyxl import Workbook
-    from openpyxl.styles import Alignment, Font
-    from openpyxl.utils import get_column_letter
-
-    book, strong, wrapped = Workbook(), Font(bold=True), Alignment(wrap_text=True, vertical="top")
+    styles, get_column_letter = module("openpyxl.styles"), module("openpyxl.utils").get_column_letter
+    book, strong = module("openpyxl").Workbook(), styles.Font(bold=True)
+    wrapped = styles.Alignment(wrap_text=True, vertical="top")
     book.remove(book.active)
     for sheet in sheets:
         made = book.create_sheet(sheet.name)
@@ -123,10 +121,10 @@ def _with_openpyxl(sheets: Sequence[Sheet]) -> bytes:
 
 
 def _with_xlsxwriter(sheets: Sequence[Sheet]) -> bytes:
-    from xlsxwriter import Workbook
-
     held = io.BytesIO()
-    with Workbook(held, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as book:
+    with module("xlsxwriter").Workbook(
+        held, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    ) as book:
         strong, wrapped = book.add_format({"bold": True}), book.add_format({"text_wrap": True, "valign": "top"})
         shown: dict[str, Any] = {}
         for sheet in sheets:

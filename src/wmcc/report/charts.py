@@ -326,7 +326,8 @@ def _mapped_against(mapped: float, area: float) -> str:
     """Say by how much the mapped area is off."""
     if not area > 0:
         return "mapped, and none there" if mapped else ""
-    off = round(100 * (mapped / area - 1))
+    off = 100 * (mapped / area - 1)
+    off = round(off) if abs(off) >= 1 else round(off, 1)
     return f"mapped {abs(off):,} % {'more' if off > 0 else 'less'}" if off else "mapped the same"
 
 

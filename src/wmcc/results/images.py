@@ -45,9 +45,9 @@ ALONE = "prediction"
 
 OF_CLASSES = {
     "mean_iou": "iou", "mean_f1": "f1", "mean_recall": "recall", "balanced_accuracy": "recall", "mcc": "mcc",
-    "ecc": "mcc", "mpc1": "mcc", "mpc2": "mcc",
+    "ecc": "mcc", "mpc1": "mcc", "mpc2": "mcc", "accuracy": "iou", "kappa": "iou",
 }  # fmt: skip
-"""The score of a class that belongs to a measure; IoU for the others."""
+"""The score of a class that stands beside each measure."""
 
 METHOD = "image mean"
 """How the interval of a mean over images is made, by name."""
@@ -535,7 +535,7 @@ def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> P
     defined = [k for k, x in enumerate(scores) if x.problem is None]
     lowest = sorted(defined, key=lambda k: scores[k].value)[:most]
     mean = _mean(measure, images, [x.value for x in scores], level)
-    classes = _classes(table, images, OF_CLASSES.get(measure.name, "iou"), level)
+    classes = _classes(table, images, OF_CLASSES[measure.name], level)
     worst = tuple(WorstImage(*scores[k][:4], images.without(k, measure)) for k in lowest)
     return PredictionImages(data_set, mean, tuple(scores), classes, worst)
 

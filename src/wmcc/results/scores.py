@@ -63,8 +63,8 @@ class Score(Result):
     table
         The table that everything else was computed from.
     n, total, n_eff
-        Rows, their total weight, and the effective sample size (Σw)²/Σw²; NaN where the weights are a matrix over pairs
-        of rows.
+        Rows, their total weight, and their effective number (Σw)²/Σw²; NaN where the weights are a matrix over pairs of
+        rows. The effective number of clusters is ``clusters_eff`` of intervals.
     mcc
         For two classes; None for more.
     ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa, mean_iou, mean_f1, mean_recall

@@ -13,7 +13,7 @@ from ..core.arraytypes import FloatArray, IntArray
 from ..core.exact import nearest_float
 from ..core.labels import Label
 from ..core.table import Table
-from ..measures import MEASURES
+from ..measures import MEASURES, Measure
 from ..present.blocks import Block, stacked
 from ..present.json_csv import Record, plain
 from ..present.result import Delegate, Result
@@ -21,6 +21,7 @@ from ..present.stored import Fields, Storable
 from ..present.text import decimal, how_far_off, listed, number, off_by, outward
 from .box import Box, Condition
 from .cells import BoxedCells
+from .enclosures import ENCLOSURES
 from .paired_intervals import JointCells
 
 MOST_SQUARE = 2048
@@ -434,23 +435,8 @@ class Curve(Result, Sequence[Certificate]):
         return [row for c in self for row in c.records()]
 
 
-def definition(box: Box, cells: BoxedCells, name: str) -> Condition:
+def definition(box: Box, cells: BoxedCells, measure: Measure) -> Condition:
     """Whether no margin that a measure, or one of its terms, divides by becomes zero within a box."""
-    ends = box.low, box.high
-    s, rows, columns, *_ = cells.margins(box.low)
-    safe = [0 < r < s and 0 < q < s for r, q in zip(rows, columns, strict=True)]
-    if name == "mpc2":
-        _, most, most_predicted, *_ = cells.margins(box.high)
-        met = all(ok for ok, r, q in zip(safe, most, most_predicted, strict=True) if r and q)
-    elif name == "mpc1":
-        met = any(safe)
-    elif name in ("mean_iou", "mean_f1", "mean_recall"):
-        sides = 1 if name == "mean_recall" else 2  # a class has a term if it has weight in truth, or in either
-        never, ever = ([any(own) for own in zip(*m[1 : 1 + sides], strict=True)] for m in map(cells.margins, ends))
-        met = never == ever
-    elif name in ("accuracy", "balanced_accuracy"):
-        met = s > 0
-    else:
-        met = all(sum(x > 0 for x in margin) > 1 for margin in (rows, columns))
-    what = "every term of the measure is" if name.startswith(("mpc2", "mean_")) else "the measure is"
+    met = ENCLOSURES[measure.name].defined(cells.margins(box.low), cells.margins(box.high))
+    what = "the measure is" if measure.has_terms is None else "every term of the measure is"
     return Condition(f"{what} defined for all these weights (where it is undefined, it counts as 0)", met)

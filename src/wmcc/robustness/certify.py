@@ -17,7 +17,7 @@ from ..measures.checks import Model, at_least_zero, named_measure, whole_number
 from .box import Box, Condition, WeightBounds, box_of, changing_classes
 from .cells import BoxedCells
 from .certificate import Certificate, Curve, End, definition
-from .enclosures import AS_MCC, MONOTONE, Slopes
+from .enclosures import AS_MCC, ENCLOSURES, MONOTONE, Slopes, has_weight
 from .objective import MeasureObjective
 from .search import MOST, Limits, Objective, Optimum, Search
 from .transfers import FAR, Fixed, Held, coming_classes, held_answers, held_end, held_sums, labelled
@@ -114,13 +114,13 @@ def certify(
     ECC (R_K), each weight off by up to 20 %, total fixed
     lowest       0.8249                                         attained
     as weighted  0.8608
-    highest      0.8905  bound, within 4e-14 of a value that is attained
+    highest      0.8905  bound, within 6e-15 of a value that is attained
     >>> y, p = ["a", "b", None, "b", "a", "b"] * 9, ["a", "b", "b", None, "a", "a"] * 9
     >>> wmcc.certify(wmcc.tabulate(y, p, missing="keep"), "mcc", model="missing")
     MCC, whatever the missing labels are
-    lowest              -0.0001  bound, within 7e-15 of a value that is attained
-    without their rows   0.5774
-    highest              0.7072  bound, within 4e-15 of a value that is attained
+    lowest              0.0000  attained
+    without their rows  0.5774
+    highest             0.7072  attained
     """
     given, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
     if model == "missing":
@@ -177,7 +177,9 @@ def certified_ends(table: Table, measure: Measure, box: Box, limits: Limits, van
 
 def _with_sums(table: Table, measure: Measure, bounds: WeightBounds, fixed: Fixed, limits: Limits) -> Ends:
     """Certify both ends of a measure while the total is known, or that of each post-stratum."""
-    ends = held_ends(table, measure, held_sums(table, bounds, fixed), limits, bounds.model != "relative")
+    held = held_sums(table, bounds, fixed)
+    problem = changing_classes(table, bounds.box(table), measure)
+    ends = held_ends(table, measure, held, limits, bounds.model != "relative", problem)
     if fixed == "total" or ends.problem is not None or max(ends.lower.gap, ends.upper.gap) <= FAR:
         return ends
     wider = _with_sums(table, measure, bounds, "total", limits)  # of fewer cells, so it may be nearer
@@ -185,14 +187,14 @@ def _with_sums(table: Table, measure: Measure, bounds: WeightBounds, fixed: Fixe
     return ends._replace(lower=lower, upper=replace(ends.upper, bound=min(ends.upper.bound, wider.upper.bound)))
 
 
-def held_ends(table: Table, measure: Measure, held: Held, limits: Limits, vanishing: bool) -> Ends:
-    """Certify both ends of a measure while sums of groups are known."""
-    value, problem = measure.value_or_reason(table)
-    if held.cells.classes == len(held.box.low):
-        problem = problem or changing_classes(table, held.box, measure)
+def held_ends(table: Table, measure: Measure, held: Held, limits: Limits, vanishing: bool, problem: str | None) -> Ends:
+    """Certify both ends of a measure while sums of groups are known, unless there is a ``problem``."""
+    value, undefined = measure.value_or_reason(table)
+    problem = undefined or problem
     if problem is not None:
         unknown = End.unknown(held.box, held.cells)
         return Ends(value, unknown, unknown, (), problem)
+    vanishing = vanishing and ENCLOSURES[measure.name].defined is not has_weight  # the total is held
     conditions, always_defined = _conditions(held.box, held.cells, measure, vanishing)
     sides = [(held_end(held, measure, side, limits), side) for side in (-1, 1)]
     lower, upper = (end if always_defined else _with_zero(end, side) for end, side in sides)
@@ -203,12 +205,7 @@ def _of_missing(table: Table, measure: Measure, limits: Limits) -> Certificate:
     """Certify the range over all classes that missing labels may be."""
     known = labelled(table)
     held = held_answers(table, known)
-    problem = coming_classes(known, measure)
-    if problem is None:
-        ends = held_ends(known, measure, held, limits, True)
-    else:
-        unknown = End.unknown(held.box, held.cells)
-        ends = Ends(measure.value_or_reason(known)[0], unknown, unknown, (), problem)
+    ends = held_ends(known, measure, held, limits, True, coming_classes(known, measure))
     sizes = (known.labels, table.rows, table.total, table)
     return Certificate(measure.name, "missing", nan, *ends[:4], *sizes, ends.problem)
 
@@ -241,7 +238,7 @@ def _conditions(box: Box, cells: BoxedCells, measure: Measure, vanishing: bool) 
     """What a certificate rests on, and whether the measure is defined throughout the box."""
     if not vanishing:  # a margin vanishes only if it is zero already
         return box.conditions, True
-    always = definition(box, cells, measure.name)
+    always = definition(box, cells, measure)
     met = always.met or measure.has_terms is not None  # terms that count as 0 are in its enclosures
     return (*box.conditions, always), met
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.table import Margins
 from .aggregates import Aggregates
 from .interval_arithmetic import Span
 
@@ -42,6 +43,9 @@ class Enclosure:
     """With a target, only tables whose value is in the target are enclosed."""
     corners: float
     """The largest σM over any box is at a corner, if it is at least this."""
+    defined: Callable[[Margins, Margins], bool]
+    """Whether nothing that the measure, or one of its terms, divides by becomes zero in a box whose smallest and
+    largest tables have these margins. A certificate says so, in words."""
     relaxed: bool = False
     """Whether the quadratic relaxation is for this measure."""
 
@@ -196,16 +200,56 @@ def enclosure(name: str, K: int) -> Enclosure:
     return ENCLOSURES["mpc2" if K == 2 and name in AS_MCC else name]
 
 
+# ---- whether it is defined throughout a box, of which the smallest and the largest margins are given -----------------
+
+
+def has_weight(least: Margins, most: Margins) -> bool:
+    """Whether the total is above zero."""
+    return least.s > 0
+
+
+def _two_classes_a_side(least: Margins, most: Margins) -> bool:
+    return all(sum(x > 0 for x in margin) > 1 for margin in (least.r, least.q))
+
+
+def _correlated(least: Margins) -> list[bool]:
+    """Whether each class always has a correlation of its own: neither nothing nor all is of it, on both sides."""
+    return [0 < r < least.s and 0 < q < least.s for r, q in zip(least.r, least.q, strict=True)]
+
+
+def _one_correlation(least: Margins, most: Margins) -> bool:
+    return any(_correlated(least))
+
+
+def _all_correlations(least: Margins, most: Margins) -> bool:
+    return all(always for always, r, q in zip(_correlated(least), most.r, most.q, strict=True) if r and q)
+
+
+def _same_classes(least: Margins, most: Margins) -> bool:
+    """Whether a class that ever has weight, in truth or prediction, always has."""
+    never, ever = ([r > 0 or q > 0 for r, q in zip(x.r, x.q, strict=True)] for x in (least, most))
+    return never == ever
+
+
+def _same_classes_in_truth(least: Margins, most: Margins) -> bool:
+    never, ever = ([r > 0 for r in x.r] for x in (least, most))
+    return never == ever
+
+
 ENCLOSURES = {
-    "mcc": Enclosure(_ecc, ALWAYS),
-    "ecc": Enclosure(_ecc, 0.0, relaxed=True),
-    "mpc1": Enclosure(_mpc1, 0.0, relaxed=True),
-    "mpc2": Enclosure(_mpc2, NEVER),
-    "accuracy": Enclosure(_accuracy, ALWAYS),
-    "balanced_accuracy": Enclosure(_balanced_accuracy, ALWAYS),
-    "kappa": Enclosure(_kappa, NEVER),
-    "mean_iou": Enclosure(lambda z, target: _mean_overlap(z, z.iou, z.union, 1.0, 1.0, target), ALWAYS),
-    "mean_f1": Enclosure(lambda z, target: _mean_overlap(z, z.f1, (z.r + z.q) * 0.5, 0.5, 0.5, target), ALWAYS),
-    "mean_recall": Enclosure(lambda z, target: _mean_overlap(z, z.recall, z.r, 1.0, 0.0, target), ALWAYS),
+    "mcc": Enclosure(_ecc, ALWAYS, _two_classes_a_side),
+    "ecc": Enclosure(_ecc, 0.0, _two_classes_a_side, relaxed=True),
+    "mpc1": Enclosure(_mpc1, 0.0, _one_correlation, relaxed=True),
+    "mpc2": Enclosure(_mpc2, NEVER, _all_correlations),
+    "accuracy": Enclosure(_accuracy, ALWAYS, has_weight),
+    "balanced_accuracy": Enclosure(_balanced_accuracy, ALWAYS, has_weight),
+    "kappa": Enclosure(_kappa, NEVER, _two_classes_a_side),
+    "mean_iou": Enclosure(lambda z, target: _mean_overlap(z, z.iou, z.union, 1.0, 1.0, target), ALWAYS, _same_classes),
+    "mean_f1": Enclosure(
+        lambda z, target: _mean_overlap(z, z.f1, (z.r + z.q) * 0.5, 0.5, 0.5, target), ALWAYS, _same_classes
+    ),
+    "mean_recall": Enclosure(
+        lambda z, target: _mean_overlap(z, z.recall, z.r, 1.0, 0.0, target), ALWAYS, _same_classes_in_truth
+    ),
 }
 """By the name of the measure."""

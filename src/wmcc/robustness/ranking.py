@@ -371,7 +371,7 @@ def _lead(several: JointTable, pair: Pair, measure: Measure, bounds: WeightBound
         lower, upper = (searched_end(PairObjective(box, cells, measure, side), limits) for side in (-1, 1))
     conditions = box.conditions
     if bounds.model != "relative":  # one of the two may be undefined at some table of the box
-        defined = [definition(box, one, measure.name) for one in (cells.first, cells.second)]
+        defined = [definition(box, one, measure) for one in (cells.first, cells.second)]
         conditions += (next((condition for condition in defined if not condition.met), defined[0]),)
     asked = measure.name, bounds.model, bounds.eps
     return Lead(pair, *asked, (a, b), lower, upper, conditions, joint, cells, limits, problem)

@@ -171,8 +171,7 @@ class Search:
                 for low, high, bound, cell in zip(*self._examine(boxes), strict=True):
                     heapq.heappush(heap, (-float(bound), next(order), low, high, int(cell)))
                 bound = -heap[0][0] if heap else -np.inf
-                narrow = 0.0 if self.objective.at_corners(self.value) else ROUNDING
-                near = bound - self.value <= max(self.limits.gap, narrow)
+                near = bound - self.value <= max(self.limits.gap, self._least_gap())
                 goal, least = self.limits.goal, down(self.value - self.objective.rounding)
                 decided = goal is not None and (bound <= goal or least > goal)
                 done = near or bound <= self._above() or decided
@@ -188,6 +187,10 @@ class Search:
         with np.errstate(all="ignore"):
             self._climb(self.low + (self.high - self.low) / 2)
         return Optimum(self.position, self.value, np.inf, False, 0, False)
+
+    def _least_gap(self) -> float:
+        """Gap that splitting would hardly narrow."""
+        return 0.0 if self.objective.at_corners(self.value) else ROUNDING
 
     def _above(self) -> float:
         """A number that the best value is certainly not above, though it was rounded."""

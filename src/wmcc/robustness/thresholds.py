@@ -107,7 +107,8 @@ def _of_gains(measure: Measure) -> Callable[[Cells, WeightShares], ProvedRange]:
     above = [[gain >= cut for gain in gains] for cut in cuts]
 
     def mean(cells: Cells) -> float:
-        return sum(map(mul, whole, cells)) / (unit * sum(cells))
+        gained: int = sum(map(mul, whole, cells))
+        return gained / (unit * sum(cells))
 
     def range_of(cells: Cells, off: WeightShares) -> ProvedRange:
         low = min(mean(off.corner(cells, [not x for x in raised])) for raised in above)

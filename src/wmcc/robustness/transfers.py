@@ -24,7 +24,7 @@ from .cells import BoxedCells
 from .certificate import End
 from .interval_arithmetic import UNIT, Span, down, up
 from .objective import MeasureObjective, exact_value
-from .search import PASSES, Boxes, Limits, Search
+from .search import PASSES, ROUNDING, Boxes, Limits, Search
 
 FINER = 64
 """Bits by which the unit of sums is smaller than that of the given ones: witnesses lie between."""
@@ -36,6 +36,9 @@ Fixed = Literal["total", "poststrata"]
 
 MOST_CLASSES = 40
 """Classes up to which labels that are missing are searched: each may be any, so there are three times their square."""
+
+SOON = 200
+"""Boxes within which an end where the cells of each group but one are at theirs is mostly found."""
 
 FAR = 1e-6
 """Gap beyond which a range is also certified as if no sums were known."""
@@ -143,8 +146,9 @@ def held_answers(table: Table, known: Table) -> Held:
         low += [total if alone else 0] * len(answers)
         high += [total] * len(answers)
         group += [k] * len(answers)
-        even = stack.sums.w_min[k] == stack.sums.w_max[k]
-        parts.append(int(stack.sums.n[k]) if even else 1)
+        n = int(stack.sums.n[k])
+        even = stack.sums.w_min[k] == stack.sums.w_max[k] and total % n == 0  # engines round sums
+        parts.append(n if even else 1)
         totals.append(total)
     whole = BoxedCells.of(known)
     cells = BoxedCells(np.array(t), np.array(p), whole.K, whole.classes, whole.known)
@@ -184,6 +188,10 @@ class TransferSearch(Search):
         self._groups = [(g, cells) for g, cells in enumerate(of_each) if self.movable[cells].any()]
         self.sums: list[int] = []
 
+    def _least_gap(self) -> float:
+        """Gap that splitting would hardly narrow: of ends inside the box, which are most of those not found soon."""
+        return 0.0 if self.nodes < SOON else ROUNDING
+
     # ---- what slopes decide ------------------------------------------------------------------------------
 
     def _undecided(self, boxes: Boxes) -> Array:
@@ -209,6 +217,10 @@ class TransferSearch(Search):
             below, above = (_sum_before(*x, b - a, flat < steep) for x in ((steep, flat), (-flat, -steep)))
             low[:, cells] = np.maximum(a, np.minimum(b, least - (all_high - b) + below - slack))
             high[:, cells] = np.minimum(b, np.maximum(a, most - (all_low - a) - above + slack))
+            if self.held.parts[g]:  # a steeper cell that may have all of the sum leaves nothing
+                may_have_all = (b == self.high[cells]) * 1.0
+                left_out = _sum_before(-flat, -steep, may_have_all, flat < steep) > 0
+                high[:, cells] = np.where(left_out, a, high[:, cells])
         empty = (low > high).any(-1)
         lost = (low - boxes.low) + (boxes.high - high) > MUCH * (boxes.high - boxes.low)
         high = np.maximum(low, high)
@@ -285,7 +297,10 @@ class TransferSearch(Search):
 
     def _offer(self, point: FloatArray) -> None:
         """Keep a table if it is the best so far: one whose sums are the known ones, to the last bit."""
-        sums = self._exact(point)
+        self.keep(self._exact(point))
+
+    def keep(self, sums: list[int]) -> None:
+        """Keep a table with these sums if it is the best so far."""
         value = self.objective.side * exact_value(self.objective.measure, self.held.cells, sums)
         if value > self.value:
             box = self.held.box
@@ -352,12 +367,24 @@ def _shared(own: list[int], total: int, parts: int) -> list[int]:
     return [count * one for count in counts]
 
 
+def _filled(held: Held, first: list[bool]) -> list[int]:
+    """Return the table of which some cells are filled before the others."""
+    sums, rest = list(held.box.low), list(held.totals)
+    for g, c in zip(held.group.tolist(), sums, strict=True):
+        rest[g] -= c
+    for i in sorted(range(len(sums)), key=lambda i: not first[i]):
+        g = int(held.group[i])
+        more = min(held.box.high[i] - sums[i], rest[g])
+        sums[i], rest[g] = sums[i] + more, rest[g] - more
+    return sums
+
+
 def held_end(held: Held, measure: Measure, side: int, limits: Limits) -> End:
     """Certify one end of the range of a measure over all tables with these sums of groups."""
     objective = TransferObjective(held.box, held.cells, measure, side)
     search = TransferSearch(objective, limits, held)
     if measure.name == "accuracy":  # it is linear where the total is known
-        search._offer(search._corner(side * held.cells.identity))
+        search.keep(_filled(held, (held.cells.same == (side > 0)).tolist()))
         bound, nodes, stopped, closed = float(up(search.value)), 0, False, True
     else:
         found = search.run()

@@ -9,8 +9,8 @@ from ..core.arraytypes import Array
 from ..errors import InputError, InputTypeError
 from ..present.text import counted
 from .codes import Rules
+from .column_lookup import is_name
 from .layers import Keys
-from .places import is_name
 from .request import Request
 
 NAMES = "names={{{number}: …, …}}, or wmcc.Raster(…, names=…) for those of one raster."

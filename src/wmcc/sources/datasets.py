@@ -7,8 +7,8 @@ from collections.abc import Collection
 from typing import Any
 
 from ..optional import module
+from .column_lookup import different
 from .files import FORMATS, FileSet, is_address, one_column
-from .places import different
 
 
 def dataset(files: FileSet, columns: Collection[Any] | None = None, numbers: Collection[Any] = ()) -> Any:

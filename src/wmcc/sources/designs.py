@@ -168,8 +168,8 @@ def _is_column(given: Any, word: str, request: Request) -> bool:
 
 def _check_columns(given: Any, columns: Iterable[Any], word: str) -> None:
     """Refuse keys of a frame or file that are neither names of columns nor series."""
+    from .column_lookup import is_name
     from .frames import is_series
-    from .places import is_name
 
     if not all(is_name(own) or is_series(own) for own in columns):
         raise InputTypeError(
@@ -262,7 +262,7 @@ class TextKeys(dict[Key, Any]):
 
 
 def _read_key(text: Any, like: Any) -> Any:
-    from .texts import reader
+    from .text_types import reader
 
     if isinstance(like, tuple) and like:
         return tuple(map(_read_key, text, like)) if isinstance(text, tuple) else text

@@ -27,7 +27,7 @@ from ..geo.raster import OpenRaster
 from ..optional import module
 from ..present.text import counted, number
 from .map_classes import MapClasses, PixelClasses, PolygonClasses
-from .scenes import Scene
+from .raster_inputs import Scene
 from .values import Blocks
 
 FLAT = "EPSG:6933"

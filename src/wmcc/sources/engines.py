@@ -1,7 +1,7 @@
 """The engines that read files: each opens them as a lazy frame of its own, and reads nothing yet.
 
 Nothing is left to an engine's guess that can be said. CSV columns that are named are read as text, and so are columns
-that are names of folders (``year=2026``); `texts` says what becomes of them. An empty field is a missing one and
+that are names of folders (``year=2026``); `text_types` says what becomes of them. An empty field is a missing one and
 nothing else is: ``NA`` is a label. Columns are found by name in each file, and names of files are no patterns.
 """
 
@@ -17,10 +17,10 @@ import narwhals as nw
 
 from ..errors import InputError
 from ..optional import module
+from .column_lookup import Data, own_names, picked
 from .datasets import dataset, stored_names
 from .files import FileSet, is_address, one_column
 from .jsonlines import mixed
-from .places import Data, own_names, picked
 
 
 class Opened(NamedTuple):

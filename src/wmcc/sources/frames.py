@@ -19,9 +19,9 @@ from ..errors import InputError, InputTypeError, LabelError, WeightError
 from . import series
 from .arrays import nothing, tabulate_arrays
 from .codes import Rules
+from .column_lookup import Data, is_name, own_names, picked, place, unused
 from .columns import Column, label_column, weight_array
 from .groups import By, Keyed, Parts, integer_codes, keyed, one_key
-from .places import Data, is_name, own_names, picked, place, unused
 from .problems import Problems, label_roles, replicate_roles
 from .pushdown import GroupedCells
 from .values import Replicates

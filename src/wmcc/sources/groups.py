@@ -172,15 +172,27 @@ def keys_of_blocks(blocks: Blocks, shape: tuple[int, ...]) -> Keyed:
             "give as `cluster` a key per observation.",
             "blocks",
         )
-    rows, columns = (np.arange(n) // side for n, side in zip(shape[-2:], blocks.sides, strict=True))
-    sizes = [*shape[:-2], *(int(own[-1]) + 1 if len(own) else 0 for own in (rows, columns))]
-    small = np.min_scalar_type(max(math.prod(sizes) - 1, 0))  # a code for each pixel
-    codes = (rows[:, np.newaxis] * sizes[-1] + columns).astype(small)
+    codes, counts = block_codes((0, 0), (shape[-2], shape[-1]), blocks.sides)
+    sizes = (*shape[:-2], *counts)
     if len(shape) == 3:
-        first = np.arange(shape[0]) * (sizes[1] * sizes[2])
-        codes = codes + first.astype(small)[:, np.newaxis, np.newaxis]
+        small = np.min_scalar_type(max(math.prod(sizes) - 1, 0))  # a code for each pixel
+        first = (np.arange(shape[0]) * math.prod(counts)).astype(small)
+        codes = codes.astype(small) + first[:, np.newaxis, np.newaxis]
     names = ("image", "row", "column")[-len(shape) :]
     return Keyed(names, tuple(itertools.product(*map(range, sizes))), codes)
+
+
+def block_codes(within: tuple[int, int], shape: tuple[int, int], sides: tuple[int, int]) -> tuple[Array, list[int]]:
+    """Return the number of the block of each pixel, and how many rows and columns of blocks there are.
+
+    The first pixel lies so far ``within`` its block.
+    """
+    rows, columns = ((start + np.arange(n)) // side for start, n, side in zip(within, shape, sides, strict=True))
+    counts = [int(own[-1]) + 1 if len(own) else 0 for own in (rows, columns)]
+    small = np.min_scalar_type(max(math.prod(counts) - 1, 0))
+    codes = np.add.outer((rows * counts[1]).astype(small), columns.astype(small))
+    codes.flags.writeable = False  # they may be kept for other windows
+    return codes, counts
 
 
 def key_codes(given: Any, name: str, shape: tuple[int, ...]) -> tuple[IntArray, Sequence[Key]]:

@@ -216,7 +216,7 @@ class ImageFolders:
 
     def tiles(self) -> tuple[list[Any], Any, Any]:
         """Return the true images, those of the predictions, and the weights, as `tabulate_rasters` takes them."""
-        from .scenes import ImageFile
+        from .raster_inputs import ImageFile
 
         several = [
             [path if path in self.in_space else ImageFile(path) for path in (side.paths[name] for name in self.names)]

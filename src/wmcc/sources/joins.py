@@ -10,12 +10,12 @@ from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
 from ..present.text import counted
 from .codes import Rules
+from .column_lookup import Data, TrueAgain, is_name
 from .files import no_column, one_column
 from .frames import NamedColumns, category_type, checked, read_in_memory, selected, tabulate_in_memory
-from .places import Data, TrueAgain, is_name
 from .problems import label_roles
 from .pushdown import GroupedCells, collect
-from .texts import text_rules, typed
+from .text_types import text_rules, typed
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
 

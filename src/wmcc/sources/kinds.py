@@ -144,13 +144,19 @@ def with_names(table: Any, names: Mapping[Any, Any] | None) -> Any:
     """Give the classes of a table, or of tables, their names, if they have any."""
     if names is None:
         return table
-    nameless = next((label for label in table.classes if label not in names), None)
+    from .text_types import written  # which arrays do without
+
+    named = {label: names[label] for label in table.labels if label in names}
+    for label in table.labels:  # which a file of text may hold as text
+        if label not in named and written(label) in names:
+            named[label] = names[written(label)]
+    nameless = next((label for label in table.classes if label not in named), None)
     if nameless is not None:
         raise InputError(
             f"`names` has no name for the class {nameless!r}.",
             "add it to `names`; if it is not a class, list it in `ignore`.",
         )
-    return table.rename({label: names[label] for label in table.labels if label in names})
+    return table.rename(named)
 
 
 NO_GEOMETRY = (

@@ -14,10 +14,10 @@ from ..geo.overlay import warn_of_overlaps
 from ..optional import module
 from ..present.text import number
 from .codes import Rules
-from .places import unused
+from .column_lookup import unused
 from .recognised import LAYERS, as_area
 from .request import AREA, Request
-from .texts import reader
+from .text_types import reader
 from .values import Join, Layer, Overlay
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ..core.labels import Label, is_missing
 from ..errors import InputError, InputTypeError
 from ..present.text import counted
 from .codes import Rules
-from .places import is_name
+from .column_lookup import is_name
 from .recognised import as_area
 from .values import Area
 

@@ -21,10 +21,10 @@ from ..present.text import brief, counted, listed
 from .files import FileSet
 from .layers import as_layer
 from .progress import reading
+from .raster_inputs import Scene, zone_codes
 from .rasters import bounded_cache
 from .recognised import is_layer, is_raster
 from .request import CLASS, Request
-from .scenes import Scene, zone_codes
 from .values import Layer, Unit
 
 

@@ -18,10 +18,10 @@ from ..optional import module
 from ..present.text import counted, listed, percent
 from .class_names import Wording, is_text, words_of_sizes
 from .codes import Rules
+from .column_lookup import is_name, unused
 from .layers import Keys, LaidOut, as_layer, from_text, keys_of, named_columns, note_area_column
 from .map_cells import NOT_COVERED, Below, Cells
 from .map_classes import strata_sizes
-from .places import is_name, unused
 from .recognised import as_area, is_raster
 from .request import AREA, CLASS, Request
 from .values import Layer, Overlay, Unit

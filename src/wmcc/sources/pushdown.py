@@ -18,7 +18,7 @@ from ..core.labels import NOTHING, Label, as_label, is_missing
 from ..core.stack import Stack
 from ..core.sums import Sums
 from ..core.tables import Tables
-from . import texts
+from . import text_types
 from .arrays import Counted, named
 from .codes import Codebook, Rules
 from .groups import By, Parts, keyed, one_key
@@ -46,7 +46,7 @@ class GroupedCells:
 
     def __init__(self, frame: Any, names: dict[str, Any], rules: Rules, text: Collection[str] = ()) -> None:
         self._names, self._rules, self._text = names, rules, set(text)
-        self._of_cells = texts.text_rules(rules, text)
+        self._of_cells = text_types.text_rules(rules, text)
         self._replicates = replicate_roles(names)
         keys = [name for name in names if name != "w" and name not in self._replicates]
         self.columns: Any = collect(_query(frame, keys, "w" in names, self._replicates)).to_dict(as_series=False)
@@ -103,7 +103,7 @@ class GroupedCells:
             drawn = SampleDesign("clusters", rows=tuple(counts.tolist()))
         parts = Parts(groups, clusters)
         found: Tables[Any] = named(Counted(stack, ignored), codebook, parts, columns.predictions, drawn)
-        return texts.typed(found, self._rules, self._text, self._names)
+        return text_types.typed(found, self._rules, self._text, self._names)
 
     def _keyed(self, letter: str, by: By, needed: bool = True) -> Any:
         """Keys of cells. Where there are none, all cells have the same, if one is ``needed``."""

@@ -37,7 +37,7 @@ from .finished_blocks import FinishedBlocks
 from .groups import Parts
 from .map_cells import NODATA, Cells, PixelCells, WindowCells
 from .progress import reading
-from .scenes import BlockKeys, Scene, Scenes, Window, Zones
+from .raster_inputs import BlockKeys, Scene, Scenes, Window, Zones
 
 FEW = 1 << 22
 """Cells of windows that are kept before they are added up."""

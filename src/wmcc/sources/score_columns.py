@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from .places import Data, as_data, is_name, own_names, place, unused
+from .column_lookup import Data, as_data, is_name, own_names, place, unused
 from .recognised import is_layer
 from .request import Request
 from .score_steps import refuse_rounded, steps_of

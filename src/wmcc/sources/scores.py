@@ -15,12 +15,12 @@ import numpy as np
 from ..core.arraytypes import FloatArray
 from ..core.keys import Key
 from ..core.labels import Label, is_missing
-from ..core.score_table import STEP, ClassScores, ScoreTable, binned_tables, checked_edges
+from ..core.score_table import STEP, ClassScores, ScoreTable, checked_edges
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, WeightError
 from ..present.text import counted
+from .column_lookup import TrueAgain
 from .columns import weight_array, what
-from .places import TrueAgain
 from .request import Request
 from .score_steps import MOST_STEPS, Steps, evenly_weighted, refuse_rounded, rounded, steps_of
 from .values import Join
@@ -65,10 +65,7 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
     groups = [] if request.by is None else _as_list(request.by)
     stepped, data, keyed = with_steps(request, columns, edges), request.y_true, columns
     if stepped is not None:
-        data, keyed, chosen = stepped.data, stepped.names, [*stepped.edges, edges]
-        edges = next((own for own in chosen if own is not None), None)
-    if edges is not None and names:
-        raise _not_together()
+        data, keyed, edges = stepped.data, stepped.names, _same_edges(stepped.edges)
     by = [*groups, *keyed]
     pred = TrueAgain(request.true) if isinstance(request.y_true, Join) else request.true
     tables = tabulated(
@@ -83,9 +80,10 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
     _refuse_missing(tables, scores, columns, request.y_true)
     if edges is None and stepped is None and not names:
         edges = _chosen_edges(tables, scores[0])
-    divided = _divided(tables, [key[: len(groups)] for key in keys], scores, names)
     if edges is not None and stepped is None:  # those of steps are together
-        divided = {group: binned_tables(own, edges) for group, own in divided.items()}
+        lower = np.array([-np.inf, *edges])
+        scores = [lower[np.searchsorted(edges, own, side="right")].tolist() for own in scores]
+    divided = _divided(tables, [key[: len(groups)] for key in keys], scores, names)
     return _made_each(divided, request, lambda own: made(own, edges, names))
 
 
@@ -112,13 +110,15 @@ def _made_each(divided: dict[Any, Tables[Any]], request: Request, made: Callable
     return found
 
 
-def _not_together() -> InputError:
-    return InputError(
-        f"several scores cannot yet be tabulated together with `thresholds`, or with more than {MOST_STEPS:,} "
-        "different values each.",
-        "round the scores, for instance to four digits, or tabulate each alone.",
-        "score",
-    )
+def _same_edges(several: Sequence[tuple[float, ...] | None]) -> tuple[float, ...] | None:
+    """Return the edges of steps, which must be the same for all scores."""
+    if any(edges != several[0] for edges in several):
+        raise InputError(
+            f"several scores cannot be tabulated together with more than {MOST_STEPS:,} different values each.",
+            "give `thresholds` for all of them, round the scores, for instance to four digits, or tabulate each alone.",
+            "score",
+        )
+    return several[0]
 
 
 def _as_list(by: Any) -> list[Any]:
@@ -175,8 +175,8 @@ def _refuse_missing(tables: Tables[Any], scores: Sequence[Sequence[float]], colu
 
 def _first_missing(data: Any, column: Any) -> str | None:
     """Say where the first row without a score is, if rows of the data have numbers."""
+    from .arrow_batches import numbered_parts
     from .frames import selected  # which arrays do without
-    from .scan import numbered_parts
 
     for path, first, part in numbered_parts(data, column) if isinstance(column, str) else ():
         values = selected(part, {"s": column})[0]["s"].to_list()
@@ -286,9 +286,7 @@ def _tabulated_steps(
         lost = np.flatnonzero(np.isnan(score))
         if len(lost) and tables.rows[lost].any():
             raise _no_score(f"score[{name!r}][{own.unknown}]" if names else f"score[{own.unknown}]")
-    edges = several[0].edges
-    if len(several) > 1 and any(own.edges is not None for own in several):
-        raise _not_together()
+    edges = _same_edges([own.edges for own in several])
     divided = _divided(tables, [key[:count] for key in keys], scores, names)
     return _made_each(divided, request, lambda own: made(own, edges, names))
 

@@ -10,7 +10,9 @@ from typing import Any
 import narwhals as nw
 
 from ..errors import InputTypeError, WeightError
+from .arrow_batches import scan
 from .codes import Rules
+from .column_lookup import Data, as_data, is_name
 from .columns import what
 from .datasets import column_names
 from .engines import joining_engine, open_lazy
@@ -18,11 +20,9 @@ from .files import FileSet, find, is_path
 from .frames import NamedColumns, as_tuple, is_series, tabulate_frame
 from .groups import By, check_clusters
 from .joins import tabulate_joined
-from .places import Data, as_data, is_name
 from .problems import said_by_engines
 from .progress import reading
 from .replicates import drawn_by, replicate_columns, with_replicates
-from .scan import scan
 from .values import Files, Join, Replicates
 
 

@@ -18,7 +18,7 @@ Examples
 (0.775, 0.521)
 """
 
-from ._maps import border, boundary_band, boundary_iou_band, distance, instance_size, mask
+from ._functions import border, boundary_band, boundary_iou_band, distance, instance_size, mask
 from ._names import named
 
 __all__ = ["border", "boundary_band", "boundary_iou_band", "distance", "instance_size", "mask", "named"]

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, WmccError
 from ..present.text import brief
-from . import _maps
+from . import _functions
 from ._images import Labels, Weights, several
 
 NAMES = ("border", "boundary_band", "boundary_iou_band", "distance", "instance_size")
-MAPS: dict[str, Callable[..., Any]] = {name: getattr(_maps, name) for name in NAMES}
+MAPS: dict[str, Callable[..., Any]] = {name: getattr(_functions, name) for name in NAMES}
 """What makes weights of the truth alone."""
 
 NO_OPTIONS = ("labels", "instances", "ignore")

@@ -203,8 +203,11 @@ def curve(
         else []
     )
     notes += [f"{note[0].upper()}{note[1:]}." for note in given.notes]
+    cuts, values, se, low, high, band_low, band_high = columns
+    found_ends = low, high, band_low, band_high
     sizes = given.rows, given.total, len(given.steps)
-    return ThresholdCurve(chosen.name, given.positive, level, *columns, *sizes, tuple(notes), problem)
+    said = tuple(notes), problem
+    return ThresholdCurve(chosen.name, given.positive, level, cuts, values, se, *found_ends, *sizes, *said)
 
 
 def _asked(scores: ScoreTable, thresholds: Any) -> FloatArray:

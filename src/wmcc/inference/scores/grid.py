@@ -32,6 +32,13 @@ ENOUGH = 5.0
 """Effective rows on each side of a threshold that a normal approximation needs."""
 
 
+ELSEWHERE = {
+    **dict.fromkeys(("roc_auc", "average_precision"), "`wmcc report --score` has it; it needs no threshold."),
+    "expected_gain": "gains are for Python: wmcc.measures.ExpectedGain.",
+}
+"""Where there are measures that are none of a threshold, or none by name, to somebody at the command line."""
+
+
 def asked_measure(measure: Any, argument: str = "measure") -> Measure:
     """Return a measure of a table of two classes, the positive one first, by itself or by its name.
 
@@ -51,6 +58,7 @@ def asked_measure(measure: Any, argument: str = "measure") -> Measure:
         f"{listed(own, 'or')}.",
         meant(name, own),
         argument,
+        ELSEWHERE.get(name) if isinstance(name, str) else None,
     )
 
 
@@ -252,7 +260,8 @@ def _errors_of_units(grid: ThresholdGrid, measure: Measure, level: float, places
         problems.append(found.problem)
         if found.problem is None:
             out[:, k] = found.se, found.df, *found.ends(tail)
-    return Errors(*out, problems)
+    se, df, low, high = out
+    return Errors(se, df, low, high, problems)
 
 
 def sample_at(scores: ScoreTable, threshold: float) -> Sample[Table]:

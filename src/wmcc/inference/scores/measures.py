@@ -186,8 +186,9 @@ def score_interval(scores: ScoreTable, measure: ScoreMeasure, level: float) -> I
         else:
             low, high = within_range_of(measure, value, *scale.ends(value, precision, (1 - level) / 2))
     warnings = () if problem else sample.doubts
-    found = measure.name, level, "fisher", value, low, high, se, df, *sample.sizes, warnings, problem
-    return ScoreInterval(*found, notes=scores.notes) if scores.notes else Interval(*found)
+    found = measure.name, level, "fisher", value, low, high, se, df, *sample.sizes, warnings, problem, None
+    of_clusters = sample.clusters_eff
+    return ScoreInterval(*found, of_clusters, notes=scores.notes) if scores.notes else Interval(*found, of_clusters)
 
 
 def within_range_of(measure: ScoreMeasure, value: float, low: float, high: float) -> tuple[float, float]:

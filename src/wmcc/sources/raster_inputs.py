@@ -12,14 +12,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import Array, IntArray
+from ..core.arraytypes import Array
 from ..core.keys import Key, plain_key
 from ..errors import InputError, InputTypeError, MapWarning, warn
 from ..geo.raster import OpenRaster, aligned, as_raster, check_grid, ties
 from ..present.text import brief, counted
 from .arrays import of_one_item
 from .columns import along_dims, check_aligned, fitted, label_column, weight_array
-from .groups import NO_CODES, Keyed, Parts, integer_codes, key_codes, keyed, keys_by_name, keys_of_rows
+from .groups import NO_CODES, Keyed, Parts, block_codes, integer_codes, key_codes, keyed, keys_by_name, keys_of_rows
 from .pixels import read_header, read_image, weights_of
 from .recognised import as_area, is_raster
 from .request import AREA
@@ -407,24 +407,14 @@ class BlockKeys(NamedTuple):
 
     def read(self, window: Window) -> Keyed:
         """Return the block of each pixel of a window."""
-        (top, left), (height, width) = window.first, window.shape
-        row, down = divmod(top, self.tall)
-        col, right = divmod(left, self.wide)
-        codes = _block_codes(down, right, height, width, self.tall, self.wide)
-        rows, cols = -(-(down + height) // self.tall), -(-(right + width) // self.wide)
+        (row, down), (col, right) = divmod(window.first[0], self.tall), divmod(window.first[1], self.wide)
+        codes, (rows, cols) = _block_codes((down, right), window.shape, (self.tall, self.wide))
         keys = tuple((*self.tile, row + i, col + j) for i in range(rows) for j in range(cols))
         return Keyed("cluster", keys, codes)
 
 
-@lru_cache(maxsize=8)
-def _block_codes(down: int, right: int, height: int, width: int, tall: int, wide: int) -> IntArray:
-    """Return the number of the block of each pixel of a window that begins within a block."""
-    rows, cols = (down + np.arange(height)) // tall, (right + np.arange(width)) // wide
-    count = int(rows[-1] + 1) * int(cols[-1] + 1)
-    kind = np.min_scalar_type(count - 1)
-    codes: IntArray = np.add.outer((rows * int(cols[-1] + 1)).astype(kind), cols.astype(kind))
-    codes.flags.writeable = False
-    return codes
+_block_codes = lru_cache(maxsize=8)(block_codes)
+"""Most windows begin at the same place of a block, and are of one shape."""
 
 
 class Zones(NamedTuple):

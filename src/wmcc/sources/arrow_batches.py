@@ -14,13 +14,13 @@ from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from ..present.progress import Progress
 from .codes import Rules
+from .column_lookup import Data, as_data
 from .datasets import dataset, scan_options
 from .files import FileSet, find, is_path, no_column
 from .frames import NamedColumns, checked, count_problems, no_rows, read_in_memory, selected
 from .jsonlines import json_blocks
-from .places import Data, as_data
 from .problems import Problems
-from .texts import text_rules, typed
+from .text_types import text_rules, typed
 from .values import Files
 
 BATCH = 1 << 20
