@@ -250,3 +250,25 @@ def test_a_drawn_sample_may_be_labelled_in_names_or_in_numbers(made, tmp_path, n
     weights = drawn["weight"].to_numpy()
     assert found.errors["wrong"] == pytest.approx(weights[wrong].sum() / weights.sum())
     assert found.estimated
+    alone = None if words is NAMES and name == "named.tif" else NAMES
+    call = {"true": "reference", "pred": "map_class", "names": alone}
+    table = wmcc.tabulate(tmp_path / "labelled.gpkg", **call)
+    assert 1 - wmcc.accuracy(table) == pytest.approx(found.errors["wrong"])
+    assert {*table.classes} == {*NAMES.values()}
+    assert same(wmcc.error_map(tmp_path / "labelled.gpkg", **call).table, table)
+
+
+def test_names_of_both_kinds_in_one_layer(made):
+    folder, joined = made
+    layer = gpd.read_file(folder / "points.gpkg").assign(map=joined["a"])
+    expected = wmcc.tabulate(joined.assign(a=joined["a"].map(NAMES)), true="ref", pred="a")
+    call = {"true": "ref", "pred": "map", "names": NAMES}
+    assert same(wmcc.tabulate(layer, **call), expected)
+    assert layer["map"].dtype.kind == "i"  # the caller's frame is as it was
+    both = wmcc.tabulate(layer, **{**call, "pred": {"A": "map", "B": "ref"}}, ignore=3)
+    assert both["B"].labels == ("field", "forest", "water")
+    assert both.ignored == (joined["ref"] == "water").sum()
+    with pytest.raises(InputError, match="names, and the column 'map' has none for 3"):
+        wmcc.tabulate(layer, true="ref", pred="map", names={1: "forest", 2: "field"})
+    with pytest.raises(InputError, match="`names` has no name for the class 'field'"):
+        wmcc.tabulate(layer, true="ref", pred="ref", names=NAMES)  # which are of no use here

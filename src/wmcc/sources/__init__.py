@@ -14,14 +14,14 @@ from ..core.joint import JointTable
 from ..core.labels import LIKE_MISSING
 from ..core.table import Table
 from ..core.tables import Tables
-from ..errors import InputError, InputTypeError, warn
+from ..errors import InputTypeError, warn
 from .codes import Missing
 from .drawn_design import with_drawn_design
-from .kinds import kind_of, placed_kind_of
+from .kinds import LayerKind, kind_of, placed_kind_of, with_names
 from .recognised import are_rasters
 from .request import Request, check, misplaced, no_keyword
 from .stream import Accumulator
-from .values import Design, Overlay
+from .values import Design
 
 if TYPE_CHECKING:
     from ..core.score_table import ClassScores, ScoreTable
@@ -279,12 +279,13 @@ def tabulate_part(request: Request, cells: Cells | None = None) -> Any:
     check(request)
     request = with_drawn_design(request)
     if cells is None:
-        table = kind_of(request).tabulate(request, rules)
+        kind: Any = kind_of(request)
+        table = kind.tabulate(request, rules)
     else:
         request, kind = placed_kind_of(request)
         table = kind.tabulate(request, rules, cells)
-    if not (isinstance(request.y_true, Overlay) and _are_names(table.classes, rules.names)):
-        table = _with_names(table, rules.names)
+    if not isinstance(kind, LayerKind):  # whose labels may have had their names before they were compared
+        table = with_names(table, rules.names)
     classes = table.classes
     if classes and isinstance(classes[0], str) and (odd := LIKE_MISSING.intersection(classes)):
         name = min(odd)
@@ -309,30 +310,6 @@ def _doubts(table: Any, request: Request) -> Iterable[str]:
     from .doubts import doubtful  # which most calls do without
 
     return doubtful(table, truth, preds, request.labels, request.names)
-
-
-def _are_names(classes: Iterable[Any], names: Names | None) -> bool:
-    """Whether classes are text, and the mapping is from numbers: that of a map over a reference that has names."""
-    return names is not None and all(isinstance(x, str) for x in classes) and not any(isinstance(x, str) for x in names)
-
-
-def _with_names(table: Any, names: Names | None) -> Any:
-    """Give the classes of a table, or of tables, their names, if they have any."""
-    if names is None:
-        return table
-    from .text_types import written  # which arrays do without
-
-    named = {label: names[label] for label in table.labels if label in names}
-    for label in table.labels:  # which a file of text may hold as text
-        if label not in named and written(label) in names:
-            named[label] = names[written(label)]
-    nameless = next((label for label in table.classes if label not in named), None)
-    if nameless is not None:
-        raise InputError(
-            f"`names` has no name for the class {nameless!r}.",
-            "add it to `names`; if it is not a class, list it in `ignore`.",
-        )
-    return table.rename(named)
 
 
 __all__ = ["Accumulator", "tabulate"]

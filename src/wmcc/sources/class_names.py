@@ -9,7 +9,9 @@ from ..core.arraytypes import Array
 from ..errors import InputError, InputTypeError
 from ..present.text import counted
 from .codes import Rules
+from .column_lookup import is_name
 from .layers import Keys
+from .request import Request
 
 NAMES = "names={{{number}: …, …}}, or wmcc.Raster(…, names=…) for those of one raster."
 """What says what numbers of classes stand for."""
@@ -48,6 +50,7 @@ class Wording(NamedTuple):
             names,
             True,
             rules._replace(
+                names={x: name for x, name in (rules.names or {}).items() if isinstance(x, str)} or None,
                 labels=None if rules.labels is None else tuple(names.get(x, x) for x in rules.labels),
                 ignore=tuple(names.get(x, x) for x in rules.ignore),
                 positive=names.get(rules.positive, rules.positive),
@@ -74,6 +77,26 @@ class Wording(NamedTuple):
         names = {*self.names.values()}
         in_names = self.in_names if words is None else any(x in names for x in words)
         return self.named(values, known, where) if in_names and self.names else values
+
+
+def in_one_wording(request: Request, rules: Rules) -> tuple[Request, Rules]:
+    """Return the call of a frame of pandas, and its rules, with the names of classes in place of their numbers.
+
+    They are the same where all labels are numbers, or all are text.
+    """
+    frame, preds = request.y_true, request.pred
+    columns = [request.true, *(preds.values() if isinstance(preds, Mapping) else [preds])]
+    if rules.names is None or not hasattr(frame, "iloc"):
+        return request, rules
+    if not all(is_name(x) and [*frame.columns].count(x) == 1 for x in columns):
+        return request, rules
+    wording = Wording.of([frame[x] for x in columns], [], rules)
+    if not wording.in_names:
+        return request, rules
+    frame = frame.copy()
+    for x in dict.fromkeys(columns):
+        frame[x] = wording.named(frame[x], frame[x].notna().to_numpy(), f"the column {x!r}")
+    return request._replace(y_true=frame), wording.rules
 
 
 def words_of_sizes(keys: Keys, column: Any) -> list[Any] | None:

@@ -135,9 +135,28 @@ class LayerKind:
         refuse(request, "layers of polygons or points", ("design", "area"), {"blocks": "give a column of clusters."})
         _refuse_to_keep(rules, "layers of polygons or points")
         frame, rules, void, whole = laid_out(request, rules, cells)
-        table = COLUMNS.tabulate(frame, rules)
+        table = with_names(COLUMNS.tabulate(frame, rules), rules.names)
         table = table._of_whole_map() if whole else table
         return table.rename({x: name for x, name in void.items() if x in table.void}) if void else table
+
+
+def with_names(table: Any, names: Mapping[Any, Any] | None) -> Any:
+    """Give the classes of a table, or of tables, their names, if they have any."""
+    if names is None:
+        return table
+    from .text_types import written  # which arrays do without
+
+    named = {label: names[label] for label in table.labels if label in names}
+    for label in table.labels:  # which a file of text may hold as text
+        if label not in named and written(label) in names:
+            named[label] = names[written(label)]
+    nameless = next((label for label in table.classes if label not in named), None)
+    if nameless is not None:
+        raise InputError(
+            f"`names` has no name for the class {nameless!r}.",
+            "add it to `names`; if it is not a class, list it in `ignore`.",
+        )
+    return table.rename(named)
 
 
 NO_GEOMETRY = (

@@ -63,7 +63,11 @@ def laid_out(request: Request, rules: Rules, cells: Cells | None = None) -> Laid
         return overlaid(request, rules, cells)
     join = given if isinstance(given, Join) else None
     request = _of_one(request._replace(y_true=given if join is None else join.truth), join is not None, cells)
-    if join is not None:
+    if join is None:
+        from .class_names import in_one_wording
+
+        request, rules = in_one_wording(request, rules)
+    else:
         both = replace(join, truth=request.y_true, prediction=joined_frame(join.prediction))
         request = request._replace(y_true=both)
     return LaidOut(request, rules, {})
