@@ -136,7 +136,7 @@ EXPLAINED = {
 }
 """Pages, and the names that they explain; a name that ends with a dot stands for all that begin with it."""
 
-GONE = {"wmcc.raster", "wmcc.balanced_accuracy", "wmcc.mean_f1"}
+GONE = {"wmcc.raster", "wmcc.balanced_accuracy", "wmcc.mean_f1", "wmcc.kappa"}
 """Names of earlier versions, of which the changelog says what took their place."""
 
 
