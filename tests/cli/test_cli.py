@@ -68,10 +68,10 @@ def test_score_for_people():
     assert "ECC (R_K)          0.9017  0.0237  0.8387 to 0.9409 *  20\n" in said
     assert "\x1b" not in said
     said = run("score", "parcels.csv", *WEIGHTED, "--format", "markdown").stdout
-    assert "| ECC (R\\_K) | 0.9017 | 0.8387 to 0.9409 \\* | 20 |\n" in said
+    assert "| ECC (R\\_K) | 0.9017 | 0.0237 | 0.8387 to 0.9409 \\* | 20 |\n" in said
     assert "| Class | Rows | Weight |" in said
     assert (
-        "ECC (R\\_K) & 0.9017 & 0.8387 to 0.9409 * & 20 \\\\"
+        "ECC (R\\_K) & 0.9017 & 0.0237 & 0.8387 to 0.9409 * & 20 \\\\"
         in run("score", "parcels.csv", *WEIGHTED, "-f", "latex").stdout
     )
 

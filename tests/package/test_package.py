@@ -75,6 +75,7 @@ READS_DATA = {
     "mapping/error_map.py": "a picture, which is told of places in the pass that makes the table",
     "matrices/checks.py": "a weight matrix, which is data",
     "matrices/correlation.py": "a weight matrix, which is data",
+    "matrices/jackknife.py": "a weight matrix, which is data",
     "matrices/neighbours.py": "labels of neighbours, of which a weight matrix is made",
     "plot/_weights.py": "a picture of weights before there is a table",
     "report/pictures.py": "pictures of the images with the lowest scores",

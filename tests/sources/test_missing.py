@@ -77,6 +77,10 @@ def test_a_table_that_keeps_them_has_no_score():
     for ask in (wmcc.ecc, wmcc.score, wmcc.interval, wmcc.map_accuracy, wmcc.diagnose, wmcc.measures.recall):
         with pytest.raises(InputError, match="keeps rows without a label"):
             ask(kept)
+    two = wmcc.tabulate([0, 1, None, 1], [0, 1, 1, None], missing="keep")
+    for ask in (wmcc.mcc, lambda x: wmcc.interval(x, "recall", of=0), lambda x: x.against_rest(0)):
+        with pytest.raises(InputError, match="keeps rows without a label"):
+            ask(two)
     with pytest.raises(InputError, match="rename it"):
         wmcc.tabulate([MISSING, None], ["a", "b"], missing="keep")
     with pytest.raises(InputError, match="scores were given"):

@@ -22,7 +22,7 @@ from .base_table import BaseTable, frozen, no_cells
 from .design import ROWS, SampleDesign, StratifiedDesign, check_sizes
 from .exact import effective_sizes
 from .form import StoredTable
-from .labels import REST, Label
+from .labels import MISSING, REST, Label
 from .stack import Stack
 from .sums import MOST_ROWS, Sums, added_by_code, cannot_merge
 
@@ -34,6 +34,17 @@ SHOWN_CLASSES = 50
 
 FEW_CELLS = 64
 """Cells that Python's own integers add up faster than arrays do."""
+
+
+def incomplete() -> InputError:
+    """Return the error of a table in which missing labels were kept."""
+    return InputError(
+        f"the table keeps rows without a label, as {MISSING!r}, so it has no score.",
+        'wmcc.certify(table, model="missing") has the range of all that they could be; for a score tabulate with '
+        "`missing` 'ignore' or 'wrong'.",
+        "missing",
+        "`wmcc certify` has the range of all that they could be; for a score give --missing ignore or wrong.",
+    )
 
 
 class Margins(NamedTuple):
@@ -290,6 +301,8 @@ class Table(BaseTable):
         elm                  7                  3
         all other classes    4                  9
         """
+        if MISSING in self.classes:
+            raise incomplete()
         if label not in self.labels:
             raise InputError(f"there is no class {label!r}; the labels are {_labels.listed(self.labels)}.")
         return self._with_rest([self.labels.index(label)])

@@ -16,7 +16,7 @@ from ..core import kernel as tally
 from ..core.arraytypes import FloatArray, IntArray, Labels, Weights
 from ..core.keys import Key
 from ..core.labels import MISSING, listed
-from ..core.table import Margins, Table, Tabulated, check_matrix, occurring, one_table
+from ..core.table import Margins, Table, Tabulated, check_matrix, incomplete, occurring, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning, unknown_keyword
 from ..present.result import Result
@@ -337,6 +337,8 @@ class Measure:
 
     def _check(self, table: Table) -> None:
         if not self.fits(table):
+            if MISSING in table.classes:
+                raise incomplete()
             why = f"this table has {len(table.labels)}."
             if len(table.classes) < 3:  # the others are void
                 why = f"void labels were predicted ({listed(table.void)}), which makes {len(table.labels)} columns."
@@ -482,13 +484,7 @@ def scorable_table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
 def check_scorable(table: Table) -> None:
     """Refuse a table without weight, and one in which missing labels were kept."""
     if MISSING in table.classes:
-        raise InputError(
-            f"the table keeps rows without a label, as {MISSING!r}, so it has no score.",
-            'wmcc.certify(table, model="missing") has the range of all that they could be; for a score tabulate with '
-            "`missing` 'ignore' or 'wrong'.",
-            "missing",
-            "`wmcc certify` has the range of all that they could be; for a score give --missing ignore or wrong.",
-        )
+        raise incomplete()
     if table.margins.s == 0:
         raise nothing_to_score(table.rows, table.ignored)
 

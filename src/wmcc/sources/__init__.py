@@ -277,7 +277,8 @@ def tabulate_part(request: Request, cells: Cells | None = None) -> Any:
         return tabulate_scores(request, tabulate_part)
     rules = request.rules()
     check(request)
-    request = with_drawn_design(request)
+    if request.in_columns:
+        request = with_drawn_design(request)
     if cells is None:
         kind: Any = kind_of(request)
         table = kind.tabulate(request, rules)

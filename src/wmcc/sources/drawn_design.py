@@ -18,8 +18,8 @@ Names have at most ten letters, which is what a Shapefile keeps.
 
 
 def with_drawn_design(request: Request) -> Request:
-    """Return a call with the design that its data say, if nothing was said of weights, strata and clusters."""
-    if not request.in_columns or any(x is not None for x in (request.design, request.weight, request.cluster)):
+    """Return a call of columns with the design that the data say, if it has no weights, strata and clusters."""
+    if any(x is not None for x in (request.design, request.weight, request.cluster)):
         return request
     there = columns_of(request.y_true)
     if SIZE not in there:
