@@ -618,3 +618,22 @@ def test_groups_that_cannot_be_compared_get_a_sentence():
     with pytest.raises(InputError, match="age = old have no weight"):
         wmcc.compare(wmcc.tabulate(pl.DataFrame({"t": truth, "p": pred, "w": w * (age != "old"), "age": age}),
                                    true="t", pred="p", weight="w", by="age"))  # fmt: skip
+
+
+def test_independent_samples_with_clusters_of_the_same_keys():
+    """They may be the same clusters, as those of groups are; in two samples 1, 2, 3 are often others."""
+    rng = np.random.default_rng(4)
+    y, p, cluster, group = (
+        rng.integers(0, 2, 300),
+        rng.integers(0, 2, 300),
+        rng.integers(0, 9, 300),
+        rng.integers(0, 2, 300),
+    )
+    tables = wmcc.tabulate(y, p, by=group, cluster=cluster)
+    said = "9 keys of clusters are in both samples, and taken for different clusters"
+    assert said in str(wmcc.compare({"a": tables[0], "b": tables[1]}, "mcc", sample="independent"))
+    assert "parts of one sample" in str(wmcc.compare(tables, "mcc"))  # as the sentence says
+    other = wmcc.tabulate(y, p, cluster=cluster + 9)
+    assert "keys of clusters" not in str(wmcc.compare({"a": tables[0], "b": other}, "mcc", sample="independent"))
+    with pytest.raises(InputError, match=r"not of the same rows[\s\S]*wmcc\.compare\(tables, …\)"):
+        wmcc.compare({"a": tables[0], "b": tables[1]}, "mcc", sample="clusters")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import nan
 from typing import ClassVar, Literal, NamedTuple
 
@@ -307,8 +308,20 @@ class Comparison(Pairs[Difference]):
         """Return verdicts, and what to know of the intervals."""
         said = [] if len(self.pairs) > 1 else [self.only.verdict, self.only.noninferiority]
         titled = {" − ".join(pair): x for pair, x in self.pairs.items()}
-        how = [self._of_groups] if self.sample == "groups" else []
+        how = [self._of_groups] if self.sample == "groups" else self._shared_keys
         return [*(f"{sentence}." for sentence in said if sentence), *how, *why_unsure(titled)]
+
+    @property
+    def _shared_keys(self) -> list[str]:
+        """Say so if clusters of independent samples have the same keys: they may be the same clusters."""
+        several = [set(table.drawn.clusters) for table in self.tables.values()] if self.sample == "independent" else []
+        shared = max((len(a & b) for a, b in combinations(several, 2)), default=0)
+        if not shared:
+            return []
+        return [
+            f"{counted(shared, 'key')} of clusters {'is' if shared == 1 else 'are'} in both samples, and taken for "
+            "different clusters. If they are the same, the samples are not independent: compare groups of one table."
+        ]
 
     @property
     def _of_groups(self) -> str:

@@ -679,7 +679,8 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
                 f"the tables are not of the same rows: cluster {one.drawn.clusters[c]!r} has {n:,} of true class "
                 f"{one.labels[k]!r}, of weight {number(w)}, for {first!r}, "
                 f"and {m:,}, of weight {number(v)}, for {other!r}.",
-                "tabulate the same rows with the same weights; or compare them as independent samples.",
+                "tabulate the same rows with the same weights. Compare groups of one sample, which share clusters, by "
+                "wmcc.compare(tables, …) of all that `by` gives, and tables of two samples as independent samples.",
             )
 
 
