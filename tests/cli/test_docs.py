@@ -144,8 +144,10 @@ def put_maps():
 
 
 def put_survey():
-    """Write the survey of docs/tutorials/survey.md."""
-    made_by(DOCS / "tutorials/survey.md")["survey"].to_parquet("survey.parquet")
+    """Write the survey of docs/tutorials/survey.md, and what it is with people who did not answer."""
+    made = made_by(DOCS / "tutorials/survey.md")
+    made["survey"].to_parquet("survey.parquet")
+    made["some"].to_parquet("answers.parquet")
 
 
 def put_tests():

@@ -262,7 +262,7 @@ def test_frames_say_it_too_and_what_is_given_goes_before(path):
     assert wmcc.tabulate(frame, **LABELLED, weight="weight").drawn.design is None
     assert wmcc.tabulate(frame, **LABELLED, cluster="id").drawn.design is None
     sizes = dict.fromkeys(PLAN, 1.0)
-    own = wmcc.tabulate(frame, **LABELLED, design=wmcc.Strata("map_class", population=sizes))
+    own = wmcc.tabulate(frame, **LABELLED, design=wmcc.Strata("drawn_from", population=sizes))
     assert own.total == pytest.approx(4.0)
     assert set(wmcc.tabulate(frame, **LABELLED, by="map_class")) == set(PLAN)
     with pytest.raises(InputError, match="the column 'drawn_from' of a drawn sample, and no 'drawn_size'"):

@@ -1,11 +1,13 @@
 """Places that are drawn: chances of units of unequal sizes, and distances."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmcc.errors import InputError
+import wmcc
+from wmcc.errors import InputError, MapWarning
 from wmcc.sources.draws import Apart, PixelSource, check_chances, in_space, intensities
 from wmcc.sources.map_classes import PixelClasses
 
@@ -61,3 +63,13 @@ def test_places_in_space_are_as_far_apart_as_on_the_ground():
     lon, lat = np.array([10.0, 10.01]), np.array([60.0, 60.002])
     ground = pyproj.Geod(ellps="WGS84").inv(lon[0], lat[0], lon[1], lat[1])[2]
     assert np.linalg.norm(np.diff(in_space(lon, lat), axis=0)) == pytest.approx(ground, rel=1e-6)
+
+
+def test_other_strata_than_those_of_the_points_are_noted(tmp_path):
+    frame = pd.DataFrame({"reference": [1, 2] * 6, "map_class": [1] * 6 + [2] * 6, "region": ["a", "b", "b"] * 4})
+    frame = frame.assign(drawn_from=frame.map_class, drawn_size=100.0)
+    own = wmcc.tabulate(frame, true="reference", pred="map_class")
+    named = wmcc.Strata("drawn_from", population={1: 100.0, 2: 100.0})
+    assert wmcc.tabulate(frame, true="reference", pred="map_class", design=named) == own
+    with pytest.warns(MapWarning, match=r"drawn in the strata of 'drawn_from'[\s\S]*'region', are taken instead"):
+        wmcc.tabulate(frame, true="reference", pred="map_class", design=wmcc.Strata("region"))

@@ -46,7 +46,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         )
 
     def ask(table: Any, **sides: Any) -> Any:
-        if MISSING in table.classes:
+        if MISSING in table.classes or request.missing == "keep":
             odd = "--cap" if cap else next(iter(others), None)
             if odd is not None:
                 raise InputError(f"{odd} cannot be given for missing labels: weights are taken as they are.")

@@ -87,9 +87,15 @@ def _strata(name: str, expected: tuple[str, ...]) -> tuple[dict[Any, Any] | None
     """Sizes, if they are there, and guessed accuracies of strata, from a file; what they may be the library says."""
     from ..errors import InputError
     from ..sources.text_types import reader
-    from .sizes import as_read, read_columns
+    from .sizes import as_number, as_read, read_columns
 
     columns, is_text = read_columns(name)
+    first = list(columns)
+    if is_text and as_number(first[-1]) is not None:
+        raise InputError(
+            f"the first line of {name} is {','.join(first)!r}; expected names of the columns: {', '.join(expected)}.",
+            f"begin the file with the line {','.join(expected).replace(' ', '_')}.",
+        )
     if len(columns) != len(expected):
         count = {2: "two", 3: "three"}[len(expected)]
         said = f"{name} has {len(columns)} columns; expected {count}, in this order: {', '.join(expected)}."

@@ -431,6 +431,9 @@ class DataOptions(SimpleNamespace):
         """Return how rows were drawn."""
         df = self.take("df")
         how = self.given("replicates", "method", "scales", "fay")
+        if df is not None and df != DESIGN and not how and self.stratum:
+            said = f"--df is {df!r}; with --stratum expected the word design: the clusters or rows less the strata."
+            raise InputError(said, "leave --df out for degrees of freedom that allow for uneven units.", "df")
         if how or (df is not None and df != DESIGN):
             scales = sizes.read_scales(how.pop("scales")) if "scales" in how else None
             return Replicates(how.pop("replicates", None), scales=scales, df=_freedom(df), **how)

@@ -121,6 +121,8 @@ def plain(labels: Iterable[Label]) -> tuple[Label, ...]:
     raise InputTypeError(
         f"labels are of mixed types: {number!r} is a number and {text!r} is a string.",
         "use one type, for instance y.astype(str), in y_true, y_pred and labels alike.",
+        None,
+        f"write both sides in the same way, or say what the numbers stand for: --names {number!r}={text}, and so on.",
     )
 
 

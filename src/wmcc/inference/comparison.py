@@ -339,7 +339,7 @@ class Comparison(Pairs[Difference]):
         """Return the ranking of more than two predictions."""
         rows = [[name, ", ".join(others) or "—", decimal(x)] for name, x, others in self.ranking]
         title = measure_title(self.measure, self.label)
-        head = ["Prediction", "No significant difference from", title]
+        head = ["Group" if self.sample == "groups" else "Prediction", "No significant difference from", title]
         return [Block(f"Ranking by {title}", head, rows, texts=2)] if len(self.names) > 2 else []
 
     @property

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from ..errors import InputError, WmccError
+from ..errors import InputError, MapWarning, WmccError, warn
 from .request import Request
 from .values import Files, Join, Layer, Overlay, Strata
 
@@ -20,6 +20,7 @@ Names have at most ten letters, which is what a Shapefile keeps.
 def with_drawn_design(request: Request) -> Request:
     """Return a call of columns with the design that the data say, if it has no weights, strata and clusters."""
     if any(x is not None for x in (request.design, request.weight, request.cluster)):
+        _note_other_strata(request)
         return request
     there = columns_of(request.y_true)
     if SIZE not in there:
@@ -33,6 +34,20 @@ def with_drawn_design(request: Request) -> Request:
         return request
     design = Strata(STRATUM if STRATUM in there else None, population=SIZE)
     return request._replace(design=design, cluster=UNIT if UNIT in there else None)
+
+
+def _note_other_strata(request: Request) -> None:
+    """Say so if strata that are given are not those that points were drawn in."""
+    stratum = None if request.strata is None else request.strata.stratum
+    if not isinstance(stratum, str) or stratum == STRATUM:
+        return
+    if {STRATUM, SIZE} <= {*columns_of(request.y_true)}:
+        warn(
+            f"the points were drawn in the strata of {STRATUM!r}, and the strata of the call, {stratum!r}, are taken "
+            "instead; standard errors are right only if points were drawn in these. Leave `design` out for the strata "
+            "that the file names.",
+            MapWarning,
+        )
 
 
 def columns_of(data: Any) -> Collection[Any]:

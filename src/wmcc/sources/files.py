@@ -42,6 +42,7 @@ INSTEAD = {
 """What to do with files of other formats, by the end of their names."""
 
 IN_SHELL = {
+    ".xlsx .xls .xlsm .ods": "save it as CSV in the spreadsheet.",
     ".tif .tiff .vrt .nc .zarr .img .jp2 .asc": "give rasters as truth.tif map.tif, without --true and --pred.",
     ".png .npy": "give folders of label maps as --images truth/ pred/ --weights maps/.",
 }

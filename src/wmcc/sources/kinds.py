@@ -79,7 +79,7 @@ class RasterKind:
 def _refuse_to_keep(rules: Rules, what: str) -> None:
     """Refuse to keep labels that are missing in maps, which have codes of their own for what is not known."""
     if rules.missing == "keep":
-        hint = "give 'ignore'; pixels and points without a label are counted as ignored."
+        hint = "give 'ignore'; or save points as CSV, or give them as a frame without geometry, which are taken."
         raise InputError(
             f"`missing` is 'keep', which is for arrays, frames and files; these are {what}.", hint, "missing"
         )
