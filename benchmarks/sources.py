@@ -203,10 +203,10 @@ def draw(results) -> None:
             factors = [size / min(sizes) for size in sizes]
             panel.plot(factors, times, "o-", color=colours[axis], label=axis, markersize=4)
             memory.plot(factors, [max(x, 1) for x in megabytes], "s--", color=colours[axis], markersize=3, alpha=0.6)
-        panel.set(title=source, xscale="log", yscale="log")
+        panel.set(title=source, xscale="log", yscale="log", ylim=(1e-4, 50))
         memory.set(yscale="log", ylim=(1, 5000))
         panel.grid(alpha=0.3)
-        panel.legend(fontsize=8, loc="upper left")
+        panel.legend(fontsize=8, loc="upper left", ncols=2)
     for row in axes:
         row[0].set_ylabel("seconds (lines)")
     for panel in axes[-1]:
