@@ -268,11 +268,11 @@ class Table(BaseTable):
         return frozen(added_by_code(self.cells.codes[1], self.cells.sums.n, len(self.labels)))
 
     @cached_property
-    def class_n_eff(self) -> list[float]:
+    def class_n_eff(self) -> tuple[float, ...]:
         """Effective sample size of each true class, as `n_eff` of all rows; 0 for one without weight."""
         cells, K = self.cells, len(self.labels)
         w, w2 = (x.by_code(cells.codes[0], K) for x in (cells.sums.w_exact, cells.sums.w2_exact))
-        return effective_sizes(w, w2)
+        return tuple(effective_sizes(w, w2))
 
     @cached_property
     def margins(self) -> Margins:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan
 from typing import NamedTuple
@@ -313,7 +314,7 @@ def _few_rows(rows: int, size: float, least: float) -> str:
     return f"the effective sample size is {shown}, of {rows:,} rows"
 
 
-def _few_of_class(labels: tuple[Label, ...], sizes: list[float], least: float) -> list[str]:
+def _few_of_class(labels: tuple[Label, ...], sizes: Sequence[float], least: float) -> list[str]:
     """Name the class with the fewest effective rows, if these are fewer than so many; absent ones are not meant."""
     small = [(size, label) for label, size in zip(labels, sizes, strict=True) if 0 < size < least]
     if not small:

@@ -512,7 +512,7 @@ def score(
     }
     by_class = {name: measure(table, zero_division=zero_division) for name, measure in CLASS_MEASURES.items()}
     paired = table.drawn.kind == "pairs"  # entries of a matrix are no rows, and have no effective number
-    sizes = [nan] * len(table.labels) if paired else table.class_n_eff
+    sizes = (nan,) * len(table.labels) if paired else table.class_n_eff
     rows = zip(table.classes, table.true_counts.tolist(), table.true_sums.tolist(), sizes, strict=False)  # void last
     classes = tuple(ClassScore(*own, *(float(x[k]) for x in by_class.values())) for k, own in enumerate(rows))
     n_eff = nan if paired else table.n_eff
